@@ -6,7 +6,7 @@ multiprocessor, and the rows, which all networks of an ensemble share, come from
 cache. What belongs to a network as a whole (output, loss, patience) is kept once per hidden unit:
 a product with the matrix of "same network" sums over units and spreads the sum in one go.
 
-Imported only where torch and Triton are there; see `purecover.models.cuda`.
+Imported only where torch and Triton are there; see `purecover_paper.networks.cuda`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _tanh(x):
 @triton.jit
 def _moves(gradient, step, sign_before, move_before, rose, alive, grow, shrink, smallest, largest,
            VARIANT: tl.constexpr):  # fmt: skip
-    """Rprop, as in `purecover.models.training`: moves, steps and signs."""
+    """Rprop, as in `purecover_paper.networks.rprop`: moves, steps and signs."""
     sign = tl.where(gradient > 0, 1.0, tl.where(gradient < 0, -1.0, 0.0))
     agreement = sign * sign_before
     turned = agreement < 0

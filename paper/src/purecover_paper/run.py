@@ -1,173 +1,31 @@
-"""Running a study: what is missing is measured and kept, on cores, a cluster or a card."""
+"""Running a study: missing cells are computed and kept, on cores, a cluster or a card."""
 
 from __future__ import annotations
 
 import os
 import platform
+import signal
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from purecover import __version__
-from purecover._progress import starting_workers
-from purecover._typing import BoolArray, FloatArray, Repair, Target
-from purecover._validation import bad_value, check_jobs, public, useful_jobs
-from purecover.counts import ScoreCounts, auc_pu
-from purecover.estimators.alphamax import AlphaMaxN
-from purecover.estimators.base import PriorEstimator, prior_estimators
-from purecover.estimators.label_curve import LabelCurve
-from purecover.estimators.wrappers import NoisyLabels
-from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
-from purecover.intervals.replicates import bootstrap
-from purecover.models.networks import bagged_scores_many, check_device
-from purecover.paper.cells import Cell, Draw, Record, Store, draw
-from purecover.paper.data import DATASETS, load_paper_data
-from purecover.proportions import MixtureProportions
-from purecover.recovery.curves import recover_pr, recover_roc
-from purecover.recovery.rates import recover_auc
-
-if TYPE_CHECKING:
-    from purecover.intervals.interval import Interval
-
-
-# -- What is measured in one cell of the paper's evaluation: every method against two truths -----
-
-
-DEFAULT = "label-curve"
-"""What the tables call ours: like the paper's methods, it takes the ends of a ranking as pure."""
-REPORTS = "reference"
-"""What reports use, which does not."""
-WITH_INTERVALS = (DEFAULT, REPORTS)
-RELEASED = "alphamax-n-released"
-"""The paper's own estimator: AlphaMax-N with the elbow of the released code."""
-DEFAULT_REPAIR: Mapping[str, Repair] = {"auc": "isotonic", "auc_pr": "blend"}
-_METRICS = {"auc": "roc_auc", "auc_pr": "auc_pr"}
-"""Names here, and in the registry of metrics."""
-_LEFT_OUT = {"noisy", "clustered", "alphamax"}
-"""Wrappers without a method of their own on scores, and one present by its form for noise."""
-_NO_PROPORTIONS = MixtureProportions(alpha=0.0, beta=1.0)
-"""Taking unlabeled as negative and labels as right, or classes that are known."""
-
-
-def estimators() -> dict[str, Callable[[], PriorEstimator]]:
-    """Every estimator of alpha and beta from scores; those of alpha alone are run both ways."""
-    found: dict[str, Callable[[], PriorEstimator]] = {DEFAULT: LabelCurve}
-    for name, kind in prior_estimators().items():
-        if name not in _LEFT_OUT and name != DEFAULT:
-            found[name] = partial(_both_ways, kind)
-    found[RELEASED] = partial(AlphaMaxN, elbow="released", step=0.01)
-    return found
-
-
-def _both_ways(kind: Callable[[], PriorEstimator]) -> PriorEstimator:
-    made = kind()
-    return made if made.estimates_beta else NoisyLabels(made)
-
-
-def measure(
-    cell: Cell, drawn: Draw, scores: FloatArray, traditional_scores: FloatArray
-) -> list[Record]:
-    """Every figure of a cell, a tidy row each.
-
-    Parameters
-    ----------
-    cell : Cell
-        Which one it is.
-    drawn : Draw
-        Its rows.
-    scores : ndarray, shape (n,)
-        Scores of the classifier trained on labeled against unlabeled.
-    traditional_scores : ndarray, shape (n,)
-        Scores of the classifier trained on the true classes of the same rows.
-    """
-    row = partial(Record, cell.dataset, cell.beta, cell.repeat)
-    counts = ScoreCounts.from_scores(scores, drawn.labeled)
-    found = [row(name, "true", "", "", getattr(drawn, name)) for name in ("alpha", "beta")]
-    judged: list[tuple[str, FloatArray, BoolArray, Target]] = [
-        ("traditional", traditional_scores, drawn.positive, drawn.alpha),
-        ("same", scores, drawn.positive, drawn.alpha),
-        ("observed", scores, drawn.labeled, "pooled"),
-    ]
-    for method, values, marks, target in judged:
-        known = ScoreCounts.from_scores(values, marks)
-        area = recover_pr(known, _NO_PROPORTIONS, repair="none", target=target).auc_pr
-        found += [row("auc", method, "", "", auc_pu(known)), row("auc_pr", method, "", "", area)]
-    truth = MixtureProportions(alpha=drawn.alpha, beta=drawn.beta)
-    with warnings.catch_warnings():
-        # That an area left [0, 1] is to be counted here, not to be told 1,800 times.
-        warnings.simplefilter("ignore", RecoveryWarning)
-        found += _recovered(row, "true", counts, truth)
-        for name, make in estimators().items():
-            try:
-                fitted = make().fit(counts)
-                proportions = fitted.proportions_
-            except PurecoverError:  # scores that tell nothing apart: no estimate, and so no rows
-                continue
-            made = [
-                *(row(n, "estimate", name, "", getattr(proportions, n)) for n in ("alpha", "beta")),
-                *_recovered(row, name, counts, proportions),
-            ]
-            if name in WITH_INTERVALS:
-                intervals = _intervals(cell, counts, proportions, fitted)
-                made = [_with_interval(record, intervals) for record in made]
-            found += made
-    return found
-
-
-def _recovered(
-    row: Callable[..., Record], name: str, counts: ScoreCounts, proportions: MixtureProportions
-) -> Iterator[Record]:
-    """Areas by equation 4 and by recovered curves of every repair."""
-    if proportions.beta - proportions.alpha <= 0:  # nothing can be recovered
-        return
-    yield row("auc", "direct", name, "", recover_auc(counts, proportions))
-    for repair in get_args(Repair):
-        if repair != "blend":
-            roc = recover_roc(counts, proportions, repair=repair)
-            yield row("auc", "indirect", name, repair, roc.auc)
-        if repair != "none":  # a curve that leaves the square has no precision
-            pr = recover_pr(counts, proportions, repair=repair)
-            yield row("auc_pr", "indirect", name, repair, pr.auc_pr)
-
-
-def _intervals(
-    cell: Cell, counts: ScoreCounts, proportions: MixtureProportions, fitted: PriorEstimator
-) -> dict[str, Interval]:
-    """Intervals of the proportions, and of what is recovered with them by default."""
-    found = {name: fitted.interval_[name] for name in ("alpha", "beta")}
-    try:
-        replicates = bootstrap(
-            counts,
-            proportions,
-            estimator=fitted,
-            metrics=tuple(_METRICS.values()),
-            curves=False,
-            n_resamples=cell.settings.n_resamples,
-            random_state=cell.seeds[3],
-        )
-    except IdentifiabilityError:  # too many replicates tell nothing apart
-        return found
-    return found | {name: replicates.interval(metric) for name, metric in _METRICS.items()}
-
-
-def _with_interval(record: Record, intervals: Mapping[str, Interval]) -> Record:
-    """The record with its interval, if it is an estimate or recovered by the default repair."""
-    interval = intervals.get(record.metric)
-    if interval is None or record.repair != DEFAULT_REPAIR.get(record.metric, ""):
-        return record
-    return record._replace(low=interval.low, high=interval.high)
-
-
-# -- Running a study: what is missing is computed and kept, on cores, a cluster or a graphics card
-
+from purecover_paper.arguments import bad_value, check_jobs, errors_of
+from purecover_paper.arrays import BoolArray, FloatArray
+from purecover_paper.datasets import DATASETS, load_paper_data
+from purecover_paper.design import Cell, Draw, draw
+from purecover_paper.measure import measure
+from purecover_paper.networks import bagged_scores_many
+from purecover_paper.networks.ensembles import check_device
+from purecover_paper.store import Record, Store
 
 _CARD = "cuda"
 
@@ -179,26 +37,26 @@ class Problem(NamedTuple):
     positive: BoolArray
     n_labeled: int
     differences: tuple[str, ...] = ()
-    """In what it is not the paper's; told with the results."""
+    """How it differs from the paper's table; noted with the results."""
 
 
 @dataclass(frozen=True)
 class StudyRun:
-    """What a run has done.
+    """The outcome of a run.
 
     Attributes
     ----------
     n_cells : int
-        Cells asked for.
+        Cells of the design.
     n_before : int
-        Cells that were there already.
+        Cells that the store had before.
     n_added : int
         Cells this run has added.
     failed : tuple of (Cell, str)
         Cells that ended in an error, and the error with its traceback. They are not kept, and
         the next run tries them again.
     seconds : float
-        How long the run took.
+        Duration of the run.
     """
 
     n_cells: int
@@ -209,7 +67,7 @@ class StudyRun:
 
 
 class _Done(NamedTuple):
-    """What a worker sends back: records, or the traceback of what went wrong."""
+    """The result of a worker: records, or the traceback of an error."""
 
     cell: Cell
     records: list[Record]
@@ -219,7 +77,7 @@ class _Done(NamedTuple):
 
 
 def load_problems(names: Iterable[str], folder: str | Path | None = None) -> dict[str, Problem]:
-    """The data sets of the paper with these names, from a folder, the cache or the net."""
+    """Load data sets of the paper, from a folder, the cache or the network."""
     found = {}
     for name in dict.fromkeys(names):
         data = load_paper_data(name, folder)
@@ -229,7 +87,7 @@ def load_problems(names: Iterable[str], folder: str | Path | None = None) -> dic
     return found
 
 
-@public
+@errors_of("run_study")
 def run_study(
     cells: Iterable[Cell],
     *,
@@ -240,34 +98,34 @@ def run_study(
     about: Mapping[str, str] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> StudyRun:
-    """Compute the cells that the store lacks, and keep each as soon as it is finished.
+    """Compute the cells that the store lacks, and keep each when it is finished.
 
-    Whatever ends the process, finished cells are safe, and the same call goes on from there.
-    Several processes may work on one store: each starts somewhere else in the design and passes
-    over what another has finished meanwhile.
+    If the process ends, finished cells are kept, and the same call continues with the others.
+    Several processes may work on one store: each starts at another cell of the design and skips
+    the cells that another process has finished.
 
     Parameters
     ----------
     cells : iterable of Cell
-        The design, see :func:`purecover.paper.cells.cells`.
+        The design, see :func:`purecover_paper.design.cells`.
     store : Store
         Where results are kept.
     data : mapping of str to Problem, str or Path, optional
-        The data sets, or the folder they are in; those of the paper by default.
+        The data sets, or the folder they are in; the data sets of the paper by default.
     n_jobs : int, optional
         Cells computed at the same time, as joblib takes it. ``joblib.parallel_config`` chooses
         other workers: threads, or a Dask or Ray cluster.
     keep_scores : bool
         Also keep scores, labels and true classes of new cells.
     about : mapping of str to str, optional
-        What to note of these cells beside versions and device.
+        Notes to keep with these cells, in addition to versions and device.
     on_progress : callable, optional
-        Called with the number of cells that are done, and of all.
+        Called with the number of finished cells and the number of all.
 
     Returns
     -------
     StudyRun
-        What was done.
+        Numbers of cells, and the errors of cells that failed.
 
     Notes
     -----
@@ -278,9 +136,9 @@ def run_study(
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from purecover.paper.cells import StudySettings, cells
-    >>> from purecover.paper.run import Problem, run_study
-    >>> from purecover.paper.cells import Store
+    >>> from purecover_paper.design import StudySettings, cells
+    >>> from purecover_paper.run import Problem, run_study
+    >>> from purecover_paper.store import Store
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(300) < 0.5
     >>> features = rng.normal(size=(300, 2)) + 2 * positive[:, None]
@@ -293,10 +151,10 @@ def run_study(
     (1, 1, 0)
     """
     began = time.perf_counter()
-    check_jobs(n_jobs)
     wanted = {cell.key: cell for cell in cells}
     done = store.done(wanted)
     missing = [cell for key, cell in wanted.items() if key not in done]
+    n_jobs = check_jobs(n_jobs, len(missing))
     names = dict.fromkeys(cell.dataset for cell in missing)
     problems = dict(data) if isinstance(data, Mapping) else load_problems(names, data)
     unknown = [name for name in names if name not in problems]
@@ -321,7 +179,7 @@ def run_study(
                 about=notes | ({"data": f"{name}: {other}"} if other else {}),
             )
         if on_progress is not None:
-            # Counted anew: another process may be adding to the store as well.
+            # Counted again: another process may add to the store as well.
             on_progress(len(store.done(wanted)) + len(failed), len(wanted))
     return StudyRun(
         n_cells=len(wanted),
@@ -333,7 +191,7 @@ def run_study(
 
 
 def _about(missing: Sequence[Cell]) -> dict[str, str]:
-    """What results may depend on beside the configuration."""
+    """Return versions and device, on which results may depend."""
     import scipy
     import sklearn
 
@@ -346,14 +204,11 @@ def _about(missing: Sequence[Cell]) -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
     }
     if any(cell.settings.device == _CARD for cell in missing):
-        check_device(_CARD)  # says what is missing, before anything is computed
+        check_device(_CARD)  # raises before anything is computed
         import torch
 
         found |= {"torch": str(torch.__version__), "card": str(torch.cuda.get_device_name())}
     return found
-
-
-# -- who computes -----------------------------------------------------------------------------
 
 
 def _compute(
@@ -364,13 +219,12 @@ def _compute(
     *,
     keep_scores: bool,
 ) -> Iterator[_Done]:
-    """Finished cells as they come."""
+    """Yield cells as they are finished."""
     from joblib import Parallel
     from joblib.parallel import get_active_backend
 
     # Sent with each task rather than left in shared memory, which a killed process leaves behind.
-    workers = useful_jobs(n_jobs, len(missing))
-    options: dict[str, Any] = {"n_jobs": workers, "max_nbytes": None, "batch_size": 1}
+    options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None, "batch_size": 1}
     if type(get_active_backend()[0]).__name__ == "LokyBackend":  # processes of our own
         options |= {"initializer": _end_with, "initargs": (os.getpid(),)}
     errors: list[Exception] = []
@@ -382,7 +236,7 @@ def _compute(
     else:
         finished = None
         try:
-            with starting_workers(workers):
+            with _blocking_interrupts(n_jobs):
                 finished = parallel(tasks)
             yield from finished
         finally:
@@ -392,10 +246,35 @@ def _compute(
         raise errors[0]
 
 
-def _in_rounds(parallel: Any, tasks: Iterator[Any]) -> Iterator[_Done]:
-    """As many cells as there are workers, and then the next ones."""
-    from itertools import islice
+@contextmanager
+def _blocking_interrupts(n_jobs: int | None) -> Iterator[None]:
+    """Start workers that ignore Ctrl-C, so that this process ends them in turn.
 
+    In a terminal all processes receive it, and each worker would print a traceback. A blocked
+    signal stays blocked in processes started meanwhile; here it is handled afterwards.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    handled = is_main and signal.getsignal(signal.SIGINT) is not None
+    if n_jobs == 1 or not handled or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which joblib starts otherwise, and which unblocks Ctrl-C
+    received: list[int] = []  # by threads that ran before, such as those of BLAS
+    before = signal.signal(signal.SIGINT, lambda number, _: received.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if received:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _in_rounds(parallel: Any, tasks: Iterator[Any]) -> Iterator[_Done]:
+    """Compute as many cells at a time as there are workers."""
     from joblib import effective_n_jobs
 
     size = max(effective_n_jobs(parallel.n_jobs), 1)
@@ -404,7 +283,7 @@ def _in_rounds(parallel: Any, tasks: Iterator[Any]) -> Iterator[_Done]:
 
 
 def _until_error(tasks: Iterator[Any], errors: list[Exception]) -> Iterator[Any]:
-    """Tasks for joblib, which takes them in a thread of its own where an error would be lost."""
+    """Yield tasks for joblib, whose own thread would lose an error; it goes to ``errors``."""
     try:
         yield from tasks
     except Exception as error:  # noqa: BLE001 - raised by whoever reads the results
@@ -412,7 +291,7 @@ def _until_error(tasks: Iterator[Any], errors: list[Exception]) -> Iterator[Any]
 
 
 def _from_elsewhere(cells: list[Any]) -> list[Any]:
-    """Another beginning for each process, so that two on one store share the work."""
+    """Rotate the list by a random number, so that processes on one store share the work."""
     start = int(np.random.default_rng().integers(len(cells))) if cells else 0
     return cells[start:] + cells[:start]
 
@@ -420,7 +299,7 @@ def _from_elsewhere(cells: list[Any]) -> list[Any]:
 def _tasks(
     cells: list[Cell], problems: Mapping[str, Problem], store: Store, *, keep_scores: bool
 ) -> Iterator[Any]:
-    """Cells to measure; those for a card are trained here, a group while workers have the last."""
+    """Yield tasks; cells for a card are trained here while workers measure the last group."""
     from joblib import delayed
 
     groups: dict[Any, list[Cell]] = {}
@@ -445,7 +324,7 @@ def _tasks(
 
 
 def _end_with(parent: int) -> None:
-    """End this process with the one that started it; joblib's workers would wait for it."""
+    """End this worker when the process that started it has ended."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -455,15 +334,12 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-# -- what is computed -------------------------------------------------------------------------
-
-
 _Trained: TypeAlias = tuple[Draw, FloatArray, FloatArray]
 """Rows of a cell, scores of networks trained on labels, and on the true classes."""
 
 
 def _train(group: Sequence[Cell], problem: Problem) -> list[_Trained]:
-    """The networks of each cell."""
+    """Train the networks of each cell."""
     draws = [draw(cell, problem.positive, problem.n_labeled) for cell in group]
     settings = group[0].settings
     rows = np.stack([drawn.rows for drawn in draws])
@@ -489,12 +365,12 @@ def _train(group: Sequence[Cell], problem: Problem) -> list[_Trained]:
 def _run_cell(
     cell: Cell, given: Problem | _Trained, keep_scores: bool, seconds: float = 0.0
 ) -> _Done:
-    """Draw and train, unless that is done, and measure: everything of a cell, in a worker."""
+    """Draw and train, unless that is done, and measure a cell."""
     began = time.perf_counter() - seconds
     try:
         trained = _train([cell], given)[0] if isinstance(given, Problem) else given
         records = measure(cell, *trained)
-    except Exception:  # noqa: BLE001 - one bad cell must not end a night's work
+    except Exception:  # noqa: BLE001 - one bad cell must not end the run
         return _Done(cell, [], None, 0.0, traceback.format_exc())
     drawn, scores, traditional = trained
     kept = {

