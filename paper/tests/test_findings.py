@@ -9,29 +9,29 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pytest
 
-from purecover.paper.run import REPORTS
-from purecover.paper.standings import counting_sheet
-from purecover.paper.tables import (
+from purecover_paper.measure import REPORTS
+from purecover_paper.runs import (
+    Combination,
+    Runs,
+    Truth,
+    mean_of_rows,
+    printed_mean,
+    printed_table,
+)
+from purecover_paper.sheets import sheet_markdown
+from purecover_paper.significance import counting_sheet
+from purecover_paper.tables import (
     OURS,
     PAPERS,
     TITLES,
-    Combination,
     Methods,
-    Row,
-    Runs,
-    Truth,
     mean_errors,
-    mean_of_rows,
     paper_combination,
-    printed_mean,
-    printed_table,
-    sheet_markdown,
 )
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "explanation"
 
 
@@ -72,9 +72,6 @@ def error(
 ) -> float:
     """Mean over rows of a column of the paper's tables."""
     return mean_of_rows(mean_errors(runs[truth], column, metric, methods, truth))
-
-
-# -- the results agree with each other ------------------------------------------------------
 
 
 def test_results_are_of_the_whole_study(report: str, means: Any) -> None:
@@ -142,9 +139,6 @@ def test_counts_of_the_report_are_those_of_the_numbers(
     assert set(lines) <= set(report.splitlines())
 
 
-# -- the page agrees with the results -------------------------------------------------------
-
-
 def test_tables_are_those_of_the_study(tool: ModuleType, report: str, means: Any) -> None:
     for name, content in tool.tables(report, means).items():
         stored = (PAGE / name).read_text(encoding="utf-8")
@@ -168,16 +162,3 @@ def test_the_readme_has_the_headline(runs: dict[Truth, Runs]) -> None:
         f"{paper:.3f} against the one the paper used, where the paper has "
         f"{printed_mean('ie', 'auc'):.3f}" in text
     )
-
-
-def test_beside_figure_has_a_mark_per_row(tool: ModuleType) -> None:
-    rows = {Row("gas", 1.0): (0.1, 0.2), Row("gas", 0.75): (0.3, 0.0), Row("wine", 1.0): (0.2, 0.1)}
-    figure = tool.beside_figure({"IR": rows, "DR": {Row("gas", 1.0): (0.05, 0.4)}})
-    left, right = figure.axes
-    marks = {line.get_label(): line.get_xydata().tolist() for line in left.get_lines()[1:]}
-    assert marks == {"β = 1": [[0.1, 0.2], [0.2, 0.1]], "β = 0.75": [[0.3, 0.0]]}
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["IR", "DR"]
-    assert left.get_xlim() == left.get_ylim() == right.get_xlim()
-    assert left.get_xlim()[0] < 0
-    assert left.get_xlim()[1] == pytest.approx(0.42)
-    plt.close(figure)

@@ -12,7 +12,6 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import purecover as pu
 from purecover import ScoreCounts
 from purecover.exceptions import (
     InvalidInputError,
@@ -20,11 +19,9 @@ from purecover.exceptions import (
     PurecoverError,
     PurecoverWarning,
 )
-from purecover.models import BaggedNetworks, bagged_scores_many
-from purecover.models import networks as _engine
 from purecover.recovery import auc_pu
-
-# == bagging ===================================================================================
+from purecover_paper.networks import BaggedNetworks, bagged_scores_many
+from purecover_paper.networks import ensembles as _engine
 
 
 def world(n: int = 300, d: int = 3, seed: int = 0, shift: float = 1.0) -> tuple[Any, Any]:
@@ -34,17 +31,14 @@ def world(n: int = 300, d: int = 3, seed: int = 0, shift: float = 1.0) -> tuple[
     return rng.normal(size=(n, d)) + shift * positive[:, None], labeled
 
 
-def networks(n_estimators: int = 30, **parameters: Any) -> pu.models.BaggedNetworks:
+def networks(n_estimators: int = 30, **parameters: Any) -> BaggedNetworks:
     """Small and quick; NumPy even where there is a card, and always the same."""
     defaults = {"device": "cpu", "random_state": 0, "max_epochs": 60}
-    return pu.models.BaggedNetworks(n_estimators, **{**defaults, **parameters})
+    return BaggedNetworks(n_estimators, **{**defaults, **parameters})
 
 
 def auc(scores: Any, labeled: Any) -> float:
-    return pu.recovery.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
-
-
-# -- out of bag -----------------------------------------------------------------------------------
+    return auc_pu(ScoreCounts.from_scores(scores, labeled))
 
 
 def noise(seed: int) -> tuple[Any, Any]:
@@ -114,10 +108,7 @@ def test_scores_and_counts():
     assert auc(model.oob_score_samples_, labeled) > 0.7
 
 
-# -- reproducibility ------------------------------------------------------------------------------
-
-
-def fitted(model: pu.models.BaggedNetworks) -> tuple[Any, ...]:
+def fitted(model: BaggedNetworks) -> tuple[Any, ...]:
     return model._weights, model.oob_score_samples_, model.n_epochs_, model.validation_losses_
 
 
@@ -136,9 +127,6 @@ def test_seeds():
     assert not np.array_equal(first.oob_score_samples_, other.oob_score_samples_)
     free = [networks(random_state=None).fit(X, labeled).oob_score_samples_ for _ in range(2)]
     assert not np.array_equal(*free)
-
-
-# -- scikit-learn ---------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -164,28 +152,85 @@ def test_sparse_input_equals_dense(form):
     np.testing.assert_array_equal(model.predict_proba(form(X)), plain.predict_proba(X))
 
 
-def test_columns_that_are_no_numbers_are_named():
+def test_columns_that_are_no_numbers_are_refused():
     X, labeled = world()
+    words = np.where(X > 0, "high", "low")
+    times = pd.DataFrame({"when": pd.date_range("2020", periods=len(X))})
     for library in (pd, pl):
         frame = library.DataFrame({"size": X[:, 0], "color": ["red"] * len(X)})
-        with pytest.raises(InvalidInputError, match=r"text in column 'color'.*\nHint: .*OneHot"):
-            networks().fit(frame, labeled)
-    frame = pd.DataFrame({"size": X[:, 0], "when": pd.date_range("2020", periods=len(X))})
-    with pytest.raises(InvalidInputError, match=r"'X' .*fit .* times in column 'when'"):
-        networks().fit(frame, labeled)
-    with pytest.raises(InvalidInputError, match="got times"):
-        networks().fit(frame[["when"]].to_numpy(), labeled)
-    words = np.where(X > 0, "high", "low")
-    with pytest.raises(InvalidInputError, match=r"text .*convert string.*\nHint"):
-        networks().fit(words, labeled)
+        for bad in (frame, words, times, times.assign(size=X[:, 0])):
+            with pytest.raises(InvalidInputError, match=r"'X' .*fit .*\nHint: .*OneHot"):
+                networks().fit(bad, labeled)
     model = networks().fit(X, labeled)
-    with pytest.raises(InvalidInputError, match=r"parameter of BaggedNetworks\.score_samples"):
-        model.score_samples(words)
-    with pytest.raises(InvalidInputError, match=r"parameter of BaggedNetworks\.score_samples"):
-        model.set_params().score_samples(sparse.csr_array((10**9, 3)))
+    for bad in (words, sparse.csr_array((10**9, 3))):
+        with pytest.raises(InvalidInputError, match=r"parameter of BaggedNetworks\.score_samples"):
+            model.score_samples(bad)
 
 
-# -- odd input ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("values", "positive_label", "expected"),
+    [
+        ((False, True), None, True),
+        ((-1, 1), None, 1),
+        ((1, 2), None, 2),
+        ((1, 2), 1, 1),
+        (("unlabeled", "labeled"), None, "labeled"),
+        (("unknown", "case"), None, "case"),
+        (("a", "b"), None, "b"),
+        (("a", "b"), "a", "a"),
+    ],
+)
+def test_the_value_that_means_labeled(values, positive_label, expected):
+    X, labeled = world()
+    y = np.where(labeled, expected, next(value for value in values if value != expected))
+    model = networks(positive_label=positive_label).fit(X, y)
+    assert model.labeled_class_ == expected
+    scores = networks().fit(X, labeled).oob_score_samples_
+    np.testing.assert_array_equal(model.oob_score_samples_, scores)
+    where = model.classes_.tolist().index(expected)
+    np.testing.assert_array_equal(model.predict_proba(X)[:, where], model.score_samples(X))
+
+
+def test_labels_that_say_nothing_are_refused():
+    X, labeled = world()
+    for y, says in (
+        (np.where(labeled, "yes", "positive"), "both mean the same"),
+        (np.ones(len(X)), "one class"),
+        (np.arange(len(X)) % 3, "Only binary classification"),
+    ):
+        with pytest.raises(InvalidInputError, match=says):
+            networks().fit(X, y)
+    with pytest.raises(InvalidInputError, match=r"'positive_label' .* one of the two values"):
+        networks(positive_label="x").fit(X, labeled)
+
+
+@pytest.mark.parametrize("name", sorted(set(BaggedNetworks().get_params()) - {"positive_label"}))
+def test_parameters_of_a_wrong_type_are_refused(name):
+    with pytest.raises(TypeError, match=f"'{name}' parameter of BaggedNetworks"):
+        BaggedNetworks(**{name: object()}).fit(*world())
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"X": np.full((120, 3), np.nan)}, "'X' .* finite"),
+        ({"rows": np.zeros((2, 100), dtype=int)}, "'rows' .* distinct"),
+        ({"rows": np.full((2, 100), 120)}, "'rows' .* from 0 to 119"),
+        ({"rows": [[1, 2], [3]]}, "'rows' .* different lengths"),
+        ({"labeled": np.ones((2, 100), dtype=bool)}, "'labeled' .* only one kind"),
+        ({"labeled": np.ones((2, 9), dtype=bool)}, "'labeled' .* shape of rows"),
+        ({"labeled": np.arange(200).reshape(2, 100) % 100 == 0}, "1 labeled row"),
+        ({"random_state": [1]}, "'random_state' .* got 1 seeds"),
+        ({"n_estimators": 0}, "'n_estimators'"),
+        ({"n_jobs": 0}, "'n_jobs'"),
+        ({"preset": "papre"}, "did you mean 'paper'"),
+    ],
+)
+def test_many_refuse(change, says):
+    table, rows, labeled = many_worlds()
+    given = {"X": table, "rows": rows, "labeled": labeled, "device": "cpu", **change}
+    with pytest.raises(InvalidInputError, match=f"(?s){says}"):
+        bagged_scores_many(**given)
 
 
 @pytest.mark.parametrize("side", ["labeled", "unlabeled"])
@@ -201,7 +246,7 @@ def test_a_device_needs_torch(monkeypatch):
     def absent(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("purecover._validation.importlib.import_module", absent)
+    monkeypatch.setattr("purecover_paper.arguments.importlib.import_module", absent)
     with pytest.raises(MissingDependencyError, match=r"device='cuda'.*\nHint: pip install"):
         networks(device="cuda").fit(*world(30))
     assert issubclass(MissingDependencyError, PurecoverError)
@@ -212,9 +257,6 @@ def test_auto_computes_here_where_there_is_no_card(monkeypatch):
     X, labeled = world()
     here, there = (networks(device=device).fit(X, labeled) for device in ("cpu", "auto"))
     np.testing.assert_array_equal(here.oob_score_samples_, there.oob_score_samples_)
-
-
-# == many ======================================================================================
 
 
 def many_worlds(n_ensembles: int = 2, n_rows: int = 100) -> tuple[Any, Any, Any]:

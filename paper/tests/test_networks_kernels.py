@@ -9,8 +9,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from purecover.models.networks import Ensemble, targets_of, train_part
-from purecover.models.training import Bags, Training, draw_bags
+from purecover_paper.networks.bags import Bags, draw_bags
+from purecover_paper.networks.batch import Ensemble
+from purecover_paper.networks.ensembles import targets_of, train_part
+from purecover_paper.networks.options import Training
 
 pytestmark = pytest.mark.torch
 
@@ -28,7 +30,7 @@ def device() -> str:
 
 @pytest.fixture(scope="module")
 def fused(device: str) -> ModuleType:  # noqa: ARG001 - Triton must be told first
-    from purecover.models import cuda as _fused
+    from purecover_paper.networks import cuda as _fused
 
     return _fused
 
@@ -142,7 +144,7 @@ def test_kernels_take_what_fits(fused: ModuleType) -> None:
 
 @pytest.mark.usefixtures("fused")
 def test_many_at_once(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from purecover.models import networks as _many
+    from purecover_paper.networks import many as _many
 
     rng = np.random.default_rng(0)
     positive = rng.random(120) < 0.4

@@ -8,25 +8,16 @@ from typing import Any
 import array_api_compat.numpy as xp
 import numpy as np
 import pytest
-from tests.networks_twin import Twin, train_twin
+from paper.tests.networks_twin import Twin, train_twin
 
-import purecover as pu
-from purecover.models import networks as _engine
-from purecover.models import training as _batch
-from purecover.models.training import (
-    PRESETS,
-    BagScale,
-    Rows,
-    RpropConstants,
-    RpropState,
-    Training,
-    Workspace,
-    check_training,
-    draw_bags,
-    gradient,
-    rprop_step,
-    train_batch,
-)
+from purecover_paper.networks import BaggedNetworks
+from purecover_paper.networks import batch as _batch
+from purecover_paper.networks import ensembles as _engine
+from purecover_paper.networks.bags import draw_bags
+from purecover_paper.networks.batch import train_batch
+from purecover_paper.networks.layers import BagScale, Rows, Workspace, gradient
+from purecover_paper.networks.options import PRESETS, RpropConstants, Training, check_training
+from purecover_paper.networks.rprop import RpropState, rprop_step
 
 VARIANTS = ("rprop-", "rprop+", "irprop-", "irprop+")
 
@@ -49,9 +40,6 @@ def rows_of(X: Any, labeled: Any, training: Training, block: int = 2**17) -> Row
 
 def seeds(size: int, entropy: int = 0) -> list[np.random.SeedSequence]:
     return np.random.SeedSequence(entropy).spawn(size)
-
-
-# -- resilient propagation ------------------------------------------------------------------------
 
 
 def trace(variant: Any, constants: RpropConstants, steps: int, start: float = 1.0) -> list[float]:
@@ -103,9 +91,6 @@ def test_irprop_minus_is_the_rule_of_torch(first):
         np.testing.assert_allclose(ours[:, 0], theirs.detach().numpy(), rtol=0, atol=1e-12)
 
 
-# -- gradients ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("output", ["tanh", "logistic"])
 @pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
 def test_the_gradient_is_that_of_the_loss(output, loss):
@@ -132,8 +117,6 @@ def test_the_gradient_is_that_of_the_loss(output, loss):
     assert constant > 0
     np.testing.assert_allclose(constant * slopes, numeric, rtol=1e-5, atol=1e-6)
 
-
-# -- the slow twin --------------------------------------------------------------------------------
 
 CHOICES = [
     {"output": output, "loss": loss, "rprop": rprop, "split": split}
@@ -182,7 +165,7 @@ def test_a_batch_equals_one_network_at_a_time(choices, constants):
 def test_the_estimator_equals_one_network_at_a_time(preset):
     X, labeled = world(n=120, d=3, seed=5)
     X = X * [1.0, 1e4, 1e-3] + [0.0, 1e5, 7.0]  # z-scoring by bag takes any units
-    networks = pu.models.BaggedNetworks(
+    networks = BaggedNetworks(
         12, preset=preset, device="cpu", dtype="float64", random_state=3, max_epochs=80
     ).fit(X, labeled)
     training = check_training(preset=preset, hidden=5, max_epochs=80)
@@ -211,9 +194,6 @@ def test_networks_that_stop_leave_without_touching_the_others(monkeypatch):
     np.testing.assert_allclose(leaving.weights, staying.weights, rtol=1e-9, atol=1e-9)
 
 
-# -- bags -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("fraction", [0.25, 0.5])
 def test_distinct_rows_are_held_out(fraction):
     training = Training(validation_fraction=fraction)
@@ -237,9 +217,6 @@ def test_the_streams_of_networks_do_not_depend_on_their_number():
         assert len(np.unique(getattr(many, name), axis=1).T) == 60
 
 
-# -- blocks of rows and scales --------------------------------------------------------------------
-
-
 def test_the_scale_of_a_bag_is_that_of_its_rows():
     X, labeled = world()
     training = Training()
@@ -254,9 +231,6 @@ def test_the_scale_of_a_bag_is_that_of_its_rows():
         )
 
 
-# -- torch ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.torch
 @pytest.mark.parametrize("preset", list(PRESETS))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -266,8 +240,8 @@ def test_torch_trains_the_same_networks(preset, dtype):
     common: dict[str, Any] = {
         "preset": preset, "dtype": dtype, "random_state": 0, "max_epochs": 40,
     }  # fmt: skip
-    here = pu.models.BaggedNetworks(60, device="cpu", **common).fit(X, labeled)
-    there = pu.models.BaggedNetworks(60, device="torch:cpu", **common).fit(X, labeled)
+    here = BaggedNetworks(60, device="cpu", **common).fit(X, labeled)
+    there = BaggedNetworks(60, device="torch:cpu", **common).fit(X, labeled)
     np.testing.assert_array_equal(there.oob_counts_, here.oob_counts_)
     np.testing.assert_allclose(there.oob_score_samples_, here.oob_score_samples_, rtol=0, atol=1e-4)
     np.testing.assert_allclose(there.score_samples(X), here.score_samples(X), rtol=0, atol=1e-4)
@@ -281,4 +255,4 @@ def test_devices_that_are_not_there_are_named():
     X, labeled = world(30)
     for device in ("gpu", "cuda:99"):
         with pytest.raises(ValueError, match="'device' parameter of BaggedNetworks must be"):
-            pu.models.BaggedNetworks(5, device=device).fit(X, labeled)
+            BaggedNetworks(5, device=device).fit(X, labeled)

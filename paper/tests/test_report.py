@@ -16,38 +16,29 @@ from xml.etree import ElementTree as ET
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from paper.tests.records import paper_records
 from scipy import stats
 from tests.markup import Page
-from tests.paper_records import paper_records
 
 from purecover.exceptions import InvalidInputError, MissingDependencyError
-from purecover.paper import report as _paper_figures
-from purecover.paper.cells import Record
-from purecover.paper.report import PaperReport, figure1, paper_report, to_html, write_report
-from purecover.paper.standings import (
-    cluster_means,
-    clustered_test,
-    counting_test,
-    coverage,
-    promises,
-    shortfalls,
-    standings,
-)
-from purecover.paper.tables import (
+from purecover_paper import report as _paper_figures
+from purecover_paper.coverage import coverage
+from purecover_paper.criteria import criteria, shortfalls
+from purecover_paper.figures import figure1, recovered_auc_errors
+from purecover_paper.report import PaperReport, paper_report, to_html, write_report
+from purecover_paper.runs import Combination, Row, Runs, printed_table
+from purecover_paper.sheets import sheet_csv
+from purecover_paper.significance import cluster_means, clustered_test, counting_test
+from purecover_paper.standings import standings
+from purecover_paper.store import Record
+from purecover_paper.tables import (
     PAPERS,
     SUMMARY,
-    Combination,
     Methods,
-    Row,
-    Runs,
     paper_combination,
     paper_table,
-    printed_table,
-    sheet_csv,
     summary_rows,
 )
-
-# == tables ====================================================================================
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +70,6 @@ def printed_records(methods: Methods) -> list[Record]:
                     what = paper_combination(column, metric, methods)
                     add(row, what, line[name] - line[column])
     return found
-
-
-# -- the printed tables -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,9 +116,6 @@ def test_a_study_with_the_printed_errors_gives_the_printed_table(metric: str) ->
     assert {name: means[name] for name in expected} == pytest.approx(expected, abs=6e-5)
 
 
-# -- tests of significance ----------------------------------------------------------------
-
-
 def test_ties_are_given_in_turn_and_the_tail_is_the_binomial_one() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -162,9 +147,6 @@ def test_flipping_signs_equals_brute_force() -> None:
     assert test.low < test.mean < test.high
 
 
-# -- records and errors -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("truth", ["traditional", "same"])
 @pytest.mark.parametrize("metric", ["auc", "auc_pr"])
 def test_errors_equal_those_of_a_loop(records: list[Record], metric: str, truth: str) -> None:
@@ -175,9 +157,6 @@ def test_errors_equal_those_of_a_loop(records: list[Record], metric: str, truth:
         key = (*run.row, run.repeat)
         expected = by_key[key, tuple(what)] - by_key[key, (metric, truth, "", "")]
         assert runs.errors(what, truth)[i] == pytest.approx(expected)  # type: ignore[arg-type]
-
-
-# -- tables -------------------------------------------------------------------------------
 
 
 def test_standings(runs: Runs) -> None:
@@ -218,20 +197,14 @@ def test_coverage_by_hand() -> None:
     assert coverage(Runs(records), Combination("auc", "same")) == {}
 
 
-# -- what it set out to show --------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_a_good_study_meets_everything() -> None:
     runs = Runs(paper_records(50, noise=0.002))
-    found = promises(runs)
+    found = criteria(runs)
     judged = {each.title: each.outcome for each in found if each.bar is not None}
     assert set(judged.values()) == {"met"}, judged
     assert len(judged) == 16
     assert shortfalls(runs) == []
-
-
-# -- all combinations ---------------------------------------------------------------------
 
 
 def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
@@ -261,12 +234,6 @@ def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
     assert len(covered) == 8 * 36
 
 
-# -- sheets -------------------------------------------------------------------------------
-
-
-# -- Figure 1 -----------------------------------------------------------------------------
-
-
 def test_figure1_is_the_worked_example() -> None:
     lines = {line.get_label(): line for line in figure1().axes[1].get_lines()}
     assert list(lines)[1:] == [
@@ -283,21 +250,16 @@ def test_figure1_is_the_worked_example() -> None:
     )
 
 
-# -- Figure 2 -----------------------------------------------------------------------------
+def test_the_errors_of_figure_3() -> None:
+    errors = recovered_auc_errors(0.25, 0.75, 0.9, 101)
+    # alpha 0.2 and beta 0.8: 1/2 + 0.2/0.6; no error on the line of the true difference.
+    assert errors[20, 80] == pytest.approx(0.9 - 0.5 - 0.2 / 0.6)
+    assert np.diagonal(errors, 50) == pytest.approx(0)
+    assert np.isnan(np.diagonal(errors, 39)).all()
+    assert np.isnan(errors).mean() == pytest.approx(0.64, abs=0.02)
 
 
-# -- the number of thresholds -------------------------------------------------------------
-
-
-# -- SVG ----------------------------------------------------------------------------------
-
-
-# -- ours beside the printed errors -------------------------------------------------------
-
-
-# == report ====================================================================================
-
-PROVENANCE = {"Command": "purecover paper run --store <b>here</b>", "Seed": "0"}
+PROVENANCE = {"Command": "purecover-paper run --store <b>here</b>", "Seed": "0"}
 ONE = Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None)
 
 
@@ -324,9 +286,6 @@ def report() -> PaperReport:
 @pytest.fixture(scope="module")
 def page(report: PaperReport) -> str:
     return to_html(report)
-
-
-# -- the page -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -372,9 +331,6 @@ def test_all_tables_are_on_the_page(report: PaperReport, page: str) -> None:
     )
 
 
-# -- parts --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "records",
     [
@@ -412,12 +368,6 @@ def test_a_part_is_reported(records: list[Record], tmp_path: Path) -> None:
     assert len(rows) == len(measured)
 
 
-# -- Markdown -----------------------------------------------------------------------------
-
-
-# -- errors -------------------------------------------------------------------------------
-
-
 def test_without_records_nothing_is_written(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="at least one record"):
         write_report([], provenance={}, csv=tmp_path / "a.csv")
@@ -444,13 +394,10 @@ def test_without_matplotlib_tables_can_be_written_and_a_page_cannot(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingDependencyError, match=r"purecover\[plot\]"):
+    with pytest.raises(MissingDependencyError, match=r"purecover-paper\[plot\]"):
         write_report([ONE], provenance={}, html=tmp_path / "a.html")
     write_report([ONE], provenance={}, markdown=tmp_path / "a.md", csv=tmp_path / "a.csv")
     assert {path.name for path in tmp_path.iterdir()} == {"a.md", "a.csv"}
-
-
-# -- in a browser -------------------------------------------------------------------------
 
 
 @pytest.mark.browser

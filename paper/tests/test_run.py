@@ -16,16 +16,16 @@ import joblib
 import numpy as np
 import pytest
 from joblib._parallel_backends import ThreadingBackend
-from tests import paper_driver
-from tests.paper_driver import REPEATS, design, measure_little, problems, score_at_once
+from paper.tests import driver as paper_driver
+from paper.tests.driver import REPEATS, design, measure_little, problems, score_at_once
 
 from purecover.exceptions import InvalidInputError, MissingDependencyError
-from purecover.paper import run as _measure
-from purecover.paper import run as _run
-from purecover.paper.cells import BETAS, Cell, Draw, Record, Store, StudySettings, cells, draw
-from purecover.paper.run import DEFAULT, RELEASED, measure, run_study
-
-# == design ====================================================================================
+from purecover_paper import measure as _measure
+from purecover_paper import run as _run
+from purecover_paper.design import BETAS, Cell, Draw, StudySettings, cells, draw
+from purecover_paper.measure import DEFAULT, RELEASED, measure
+from purecover_paper.run import run_study
+from purecover_paper.store import Record, Store
 
 POSITIVE = np.arange(2000) % 4 == 0
 
@@ -92,8 +92,6 @@ def test_measured(measured: tuple[Draw, np.ndarray, list[Record]]) -> None:
         )
 
 
-# == run =======================================================================================
-
 DRIVER = Path(paper_driver.__file__)
 
 
@@ -123,9 +121,6 @@ def rows(folder: Path) -> list[Record]:
     with Store(folder, read_only=True) as store:
         store.verify()
         return store.records()
-
-
-# -- what is computed -------------------------------------------------------------------------
 
 
 def test_a_cell_is_trained_measured_and_kept(store, monkeypatch) -> None:
@@ -212,9 +207,6 @@ def test_cells_for_a_card_are_trained_together(store, monkeypatch, undisturbed) 
     assert store.records() == [row for row in undisturbed if row.repeat < 3]
 
 
-# -- what goes wrong --------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("little")
 def test_a_cell_that_fails_does_not_end_the_run(store, monkeypatch) -> None:
     def fail(cell, *rest):
@@ -256,9 +248,6 @@ def test_a_card_that_is_not_there_is_told_before_anything_is_computed(store, mon
     with pytest.raises(MissingDependencyError, match="device='cuda' needs torch"):
         run_study([cell], store=store, data=problems())
     assert store.done() == set()
-
-
-# -- killed, and in company -------------------------------------------------------------------
 
 
 def start(folder: Path, jobs: int) -> subprocess.Popen[str]:

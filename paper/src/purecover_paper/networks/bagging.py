@@ -244,8 +244,8 @@ class BaggedNetworks(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         See :class:`purecover.PUCalibratedClassifier` for probabilities of the true class.
         """
         scores = self.score_samples(X)
-        second = scores if self._labeled_last else 1 - scores
-        return np.column_stack([1 - second, second])
+        columns = (1 - scores, scores)
+        return np.column_stack(columns if self._labeled_last else columns[::-1])
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores minus one half, positive for the second of ``classes_``."""

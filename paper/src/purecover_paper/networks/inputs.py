@@ -35,7 +35,8 @@ def read_features(model: Any, X: Any, y: Any = "no_validation", *, reset: bool) 
         found = validate_data(model, X, y, accept_sparse="csr", dtype=kinds, reset=reset)
     except (TypeError, ValueError) as error:
         text = str(error)
-        if "could not convert" not in text and "float() argument must" not in text:
+        foreign = ("could not convert", "float() argument must", "could not be promoted")
+        if not any(words in text for words in foreign):
             raise
         raise bad_value("X", "a table of numbers", f"other values ({text})", hint) from error
     X = found[0] if isinstance(found, tuple) else found
