@@ -30,6 +30,7 @@ from purecover.exceptions import (
 )
 from purecover.models.calibrated import fit_isotonic, fit_sigmoid
 from purecover.recovery.rates import posterior_band
+from purecover_paper.networks import BaggedNetworks
 
 ALPHA, SHIFT = 0.3, 2.0
 
@@ -244,7 +245,7 @@ def test_what_the_scores_contradict_is_refused() -> None:
 def test_out_of_bag_scores() -> None:
     X, labeled, _ = draw(21, 500, 2000)
     new, _, truth = draw(22, 0, 5000)
-    networks = pu.models.BaggedNetworks(40, device="cpu", random_state=0)
+    networks = BaggedNetworks(40, device="cpu", random_state=0)
     forest = RandomForestClassifier(60, min_samples_leaf=20, oob_score=True, random_state=0)
     for inner in (networks, forest):
         model = pu.PUCalibratedClassifier(inner, cv="oob", alpha=ALPHA).fit(X, labeled)

@@ -43,6 +43,7 @@ from purecover.exceptions import (
 from purecover.models.best_scorer import BestScorer
 from purecover.proportions import GivenProportions
 from purecover.report import pipeline
+from purecover_paper.networks import BaggedNetworks
 
 # == evaluate ==================================================================================
 
@@ -1022,7 +1023,7 @@ def test_groups_go_to_a_model_that_takes_them():
 
 def test_models_of_this_package_bring_their_own():
     X, labeled, _ = world(400)
-    networks = pu.models.BaggedNetworks(n_estimators=30, device="cpu", random_state=0)
+    networks = BaggedNetworks(n_estimators=30, device="cpu", random_state=0)
     report = pu.evaluate_model(networks, X, labeled, **OPTIONS)
     assert report.scores_from == "BaggedNetworks, its own scores of rows unseen"
     expected = pu.evaluate(networks.fit(X, labeled).oob_score_samples_, labeled, **OPTIONS)

@@ -211,7 +211,7 @@ class BaggedNetworks(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.n_epochs_ = ensemble.epochs
         self.validation_losses_ = ensemble.losses
         self.oob_counts_ = ensemble.oob_counts
-        self.oob_score_samples_ = mean_scores(ensemble.oob_sums, ensemble.oob_counts)
+        self._oob_scores = mean_scores(ensemble.oob_sums, ensemble.oob_counts)
         return self
 
     @errors_of("BaggedNetworks")
@@ -226,6 +226,11 @@ class BaggedNetworks(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             preset=self.preset, hidden=self.hidden, stratify=self.stratify, **chosen
         )
         return size, training, check_device(self.device)
+
+    @property
+    def oob_score_samples_(self) -> FloatArray:
+        """Out-of-bag scores; purecover knows by this attribute of the class that there are some."""
+        return self._oob_scores
 
     @errors_of("BaggedNetworks.score_samples")
     def score_samples(self, X: Any) -> FloatArray:
