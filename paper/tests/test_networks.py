@@ -159,7 +159,7 @@ def test_columns_that_are_no_numbers_are_refused():
     for library in (pd, pl):
         frame = library.DataFrame({"size": X[:, 0], "color": ["red"] * len(X)})
         for bad in (frame, words, times, times.assign(size=X[:, 0])):
-            with pytest.raises(InvalidInputError, match=r"'X' .*fit .*\nHint: .*OneHot"):
+            with pytest.raises(PurecoverError, match=r"'X' .*fit .*\nHint: .*OneHot"):
                 networks().fit(bad, labeled)
     model = networks().fit(X, labeled)
     for bad in (words, sparse.csr_array((10**9, 3))):

@@ -88,9 +88,10 @@ def check_share(parameter: str, value: object) -> float:
     must = "a number in (0, 1)"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise bad_type(parameter, must, value)
-    if not 0 < value < 1:
+    number = float(value)
+    if not 0 < number < 1:
         raise bad_value(parameter, must, show(value))
-    return float(value)
+    return number
 
 
 def check_flag(parameter: str, value: object) -> bool:

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover_paper.arguments import bad_value, show
 from purecover_paper.arrays import FloatArray
 
@@ -38,7 +39,9 @@ def read_features(model: Any, X: Any, y: Any = "no_validation", *, reset: bool) 
         foreign = ("could not convert", "float() argument must", "could not be promoted")
         if not any(words in text for words in foreign):
             raise
-        raise bad_value("X", "a table of numbers", f"other values ({text})", hint) from error
+        kind = InvalidTypeError if isinstance(error, TypeError) else InvalidInputError
+        got = f"other values ({text})"
+        raise kind(parameter="X", must="a table of numbers", got=got, hint=hint) from error
     X = found[0] if isinstance(found, tuple) else found
     if not issparse(X):
         return np.asarray(X)
