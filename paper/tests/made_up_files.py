@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import io
-import json
-import re
-from email.message import Message
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.error import HTTPError
 
 import numpy as np
 
@@ -63,63 +57,22 @@ def write_made_up(folder, name):
     return path
 
 
-class Answer(io.BytesIO):
-    """What urllib gives for an address."""
-
-    def info(self):
-        return {}
-
-
 def answer_openml(monkeypatch, tables):
-    """Let scikit-learn's own code meet recorded answers of OpenML, and no network.
+    """Answer scikit-learn's ``fetch_openml`` from data frames of text by number.
 
-    `tables` has, by number, the text of an ARFF file; an unknown number is answered as OpenML
-    does. Returns the list of addresses asked for.
+    Returns the list of numbers asked for.
     """
     asked = []
 
-    def urlopen(request):
-        url = getattr(request, "full_url", request)
-        asked.append(url)
-        number = int(re.findall(r"\d+", url.partition("/data/")[2].replace("v1/", ""))[0])
-        if number not in tables:
-            raise HTTPError(url, 412, "Precondition Failed", Message(), io.BytesIO())
-        arff = tables[number].encode()
-        head, _, data = tables[number].partition("@data\n")
-        if "download" in url:
-            return Answer(arff)
-        if "/features/" in url:
-            found = {"data_features": {"feature": list(_features(head))}}
-        elif "/qualities/" in url:
-            n_rows = str(len(data.splitlines()))
-            quality = [{"name": "NumberOfInstances", "value": n_rows}]
-            found = {"data_qualities": {"quality": quality}}
-        else:
-            found = {
-                "data_set_description": {
-                    "id": str(number), "name": "small", "version": "1", "format": "ARFF",
-                    "status": "active", "description": "A recorded answer.", "file_id": str(number),
-                    "url": f"https://www.openml.org/data/v1/download/{number}/small.arff",
-                    "md5_checksum": hashlib.md5(arff).hexdigest(),  # noqa: S324 - OpenML's choice
-                }
-            }  # fmt: skip
-        return Answer(json.dumps(found).encode())
+    def fetch_openml(*, data_id, target_column, as_frame, read_csv_kwargs, **_):
+        assert (target_column, as_frame, read_csv_kwargs) == (None, True, {"dtype": str})
+        asked.append(data_id)
+        if data_id not in tables:
+            raise ValueError(f"Dataset with data_id {data_id} not found.")
+        return SimpleNamespace(frame=tables[data_id])
 
-    monkeypatch.setattr("sklearn.datasets._openml.urlopen", urlopen)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
     return asked
-
-
-def _features(head):
-    lines = re.findall(r"(?im)^@attribute\s+('[^']*'|\S+)\s+(.+)$", head)
-    for i, (name, kind) in enumerate(lines):
-        feature = {
-            "index": str(i), "name": name.strip("'"), "is_target": "false", "is_ignore": "false",
-            "is_row_identifier": "false", "number_of_missing_values": "0",
-            "data_type": "nominal" if kind.startswith("{") else "numeric",
-        }  # fmt: skip
-        if kind.startswith("{"):
-            feature["nominal_value"] = [v.strip(" '") for v in kind.strip("{} ").split(",")]
-        yield feature
 
 
 def uci_answer(features, target):

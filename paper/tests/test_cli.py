@@ -233,20 +233,6 @@ def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatc
     assert (asked["html"], asked["csv"], "markdown" in asked) == (page, table, False)
 
 
-@pytest.mark.parametrize(
-    ("argv", "says"),
-    [
-        (["--study", "3"], "--study must be at most 2, got 3."),
-        (["--html", "no/such/folder.html"], "--html 'no/such/folder.html' cannot be written"),
-    ],
-)
-def test_reports_that_cannot_be(run, results, monkeypatch, argv, says) -> None:
-    monkeypatch.chdir(results.parent)
-    result = run("report", "--store", "results", *argv)
-    assert result.code == 2
-    assert says in result.err
-
-
 def test_stores_are_merged(run, results, tmp_path) -> None:
     other, third = tmp_path / "other", tmp_path / "third"
     run("run", *small(other, "--dataset", "wine,pima", "--repeats", 2))

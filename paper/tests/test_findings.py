@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from purecover_paper.measure import REPORTS
 from purecover_paper.runs import (
     Combination,
     Runs,
@@ -24,11 +22,8 @@ from purecover_paper.sheets import sheet_markdown
 from purecover_paper.significance import counting_sheet
 from purecover_paper.tables import (
     OURS,
-    PAPERS,
-    TITLES,
     Methods,
     mean_errors,
-    paper_combination,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -57,16 +52,6 @@ def runs(tool: ModuleType, means: Any) -> dict[Truth, Runs]:
     return {truth: tool.as_runs(means, truth) for truth in truths}
 
 
-@pytest.fixture(scope="module")
-def page() -> str:
-    return " ".join((PAGE / "paper_findings.rst").read_text(encoding="utf-8").split())
-
-
-def short(number: float, digits: int = 3) -> str:
-    """As the page writes it."""
-    return f"{number:.{digits}f}"
-
-
 def error(
     runs: Mapping[Truth, Runs], column: str, metric: str, methods: Methods, truth: Truth
 ) -> float:
@@ -83,47 +68,6 @@ def test_results_are_of_the_whole_study(report: str, means: Any) -> None:
     for name in ("Command", "Seed", "Computing time", "Runs made with", "Finished", "Card"):
         assert re.search(rf"^\| {name} \| \S.* \|$", report, re.MULTILINE)
     assert (ROOT / "benchmarks" / "results" / "paper.csv").stat().st_size < 5e6
-
-
-def test_criteria_of_the_report_are_those_of_the_numbers(
-    tool: ModuleType, report: str, means: Any, runs: dict[Truth, Runs]
-) -> None:
-    _, *rows = tool.section(report, "What the study set out to show")
-    measured = [row[1] for row in rows]
-    alpha, beta = (Combination(name, "estimate", OURS.estimator) for name in ("alpha", "beta"))
-    bias = tool.mean(means, beta, "bias_same") - tool.mean(means, alpha, "bias_same")
-
-    def mean_error(column: str, metric: str, methods: Methods, truth: Truth) -> float:
-        return error(runs, column, metric, methods, truth)
-
-    held = []
-    for estimator, metric in product((OURS.estimator, REPORTS), TITLES):
-        what = paper_combination("ie", metric, OURS)._replace(estimator=estimator)
-        shares = {
-            row.dataset: tool.mean(means, what, "covered", row.dataset) for row in means[what]
-        }
-        held += [tool.mean(means, what, "covered"), min(shares.values())]
-    de, dr = (mean_error(column, "auc", OURS, "same") for column in ("de", "dr"))
-    assert measured[:4] == [
-        "1,800",
-        f"{mean_error('dr', 'auc', OURS, 'traditional'):.4f}",
-        f"{mean_error('ir', 'auc', OURS, 'traditional'):.4f}",
-        f"{mean_error('ir', 'auc', PAPERS, 'traditional'):.4f}",
-    ]
-    # measured[4], e, is of errors of alpha and beta in the same run, which the numbers lack.
-    sizes = [tool.mean(means, what, "error_same") for what in (alpha, beta)]
-    assert abs(bias) <= float(measured[4]) <= sum(sizes)
-    assert float(measured.pop(5 + 4 + len(held))) > float(measured[4])  # the same of reports
-    assert measured[5:] == [
-        f"{bias:.4f}",
-        f"{de:.4f}",
-        f"{de / dr:.4f}",
-        f"{mean_error('ie', 'auc_pr', OURS, 'same'):.4f}",
-        *(f"{100 * share:.1f} %" for share in held),
-        f"{mean_error('ie', 'auc', OURS, 'traditional'):.4f}",
-        f"{mean_error('de', 'auc', OURS, 'traditional'):.4f}",
-        f"{mean_error('ie', 'auc_pr', OURS, 'traditional'):.4f}",
-    ]
 
 
 @pytest.mark.parametrize("truth", ["traditional", "same"])
@@ -144,14 +88,6 @@ def test_tables_are_those_of_the_study(tool: ModuleType, report: str, means: Any
         stored = (PAGE / name).read_text(encoding="utf-8")
         assert stored == content, "run: make paper-findings"
         assert f":file: {name}" in (PAGE / "paper_findings.rst").read_text(encoding="utf-8")
-
-
-def test_figures_are_there(tool: ModuleType) -> None:
-    text = (PAGE / "paper_findings.rst").read_text(encoding="utf-8")
-    shown = re.findall(r"figure:: \.\./_static/(\S+)", text)
-    assert shown == ["paper_beside.svg", "paper_standings.svg", "paper_thresholds.svg"]
-    for name in shown:
-        assert (tool.STATIC / name).read_text(encoding="utf-8").startswith("<?xml")
 
 
 def test_the_readme_has_the_headline(runs: dict[Truth, Runs]) -> None:

@@ -288,21 +288,6 @@ def test_many_on_a_processor_are_single_ones() -> None:
     np.testing.assert_array_equal(seeded[0][1], seeded[1][0])
 
 
-def test_scores_are_out_of_bag_and_in_the_order_of_rows() -> None:
-    table, rows, labeled = many_worlds(3)
-    scores = bagged_scores_many(table, rows, labeled, n_estimators=30, device="cpu", random_state=0)
-    for chosen, marks, one in zip(rows, labeled, scores, strict=True):
-        model = BaggedNetworks(30, device="cpu", random_state=5).fit(table[chosen], marks)
-        # Other bags, the same rows.
-        assert np.corrcoef(one, model.oob_score_samples_)[0, 1] > 0.9
-        assert auc_pu(ScoreCounts.from_scores(one, marks)) > 0.6
-    rng = np.random.default_rng(1)
-    lots = rng.permuted(labeled, axis=1)
-    blind = bagged_scores_many(table, rows, lots, n_estimators=30, device="cpu", random_state=0)
-    areas = [auc_pu(ScoreCounts.from_scores(*pair)) for pair in zip(blind, lots, strict=True)]
-    assert max(areas) < 0.65
-
-
 @pytest.mark.parametrize("verbose", [0, False, 1, True])
 def test_the_bar_keeps_off_the_output(verbose, capsys):
     networks(60, verbose=verbose).fit(*world())

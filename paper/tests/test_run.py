@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 import joblib
@@ -260,31 +259,6 @@ def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
         # What a killed joblib leaves behind goes where tests tidy up.
         env=os.environ | {"JOBLIB_TEMP_FOLDER": str(folder)},
     )
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
-def test_workers_end_with_the_process_that_started_them(tmp_path) -> None:
-    def group(leader: int) -> list[str]:
-        found = []
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError):
-                state, _, pgrp = stat.read_text().rpartition(")")[2].split()[:3]
-                found += [stat.parent.name] if int(pgrp) == leader and state != "Z" else []
-        return found
-
-    with start(tmp_path, jobs=2) as running:
-        for _ in range(3):  # both workers have had a cell
-            assert running.stdout.readline()
-        before = group(running.pid)
-        os.kill(running.pid, signal.SIGKILL)  # and nobody else
-        running.wait()
-        for _ in range(300):
-            if not group(running.pid):
-                break
-            time.sleep(0.1)
-    assert len(before) > 2
-    assert group(running.pid) == []
 
 
 @pytest.mark.slow

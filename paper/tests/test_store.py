@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.exceptions import InvalidInputError
 from purecover_paper.cli import main
 from purecover_paper.design import Cell, StudySettings
 from purecover_paper.provenance import in_time, provenance, studies
@@ -156,12 +156,6 @@ def test_a_checksum_alone_makes_no_cell(store, content, capsys) -> None:
         store.scores(cell.key)
 
 
-def test_a_file_of_another_program(store) -> None:
-    Path(store.path, "cells", "diary.cell").write_bytes(b"dear diary, " * 500)
-    with pytest.raises(InvalidInputError, match=r"(?s)parameter of Store .*diary.cell and run"):
-        store.records()
-
-
 def test_a_store_of_a_newer_version(store) -> None:
     store.add(Cell("wine", 1.0, 0), [], seconds=1)
     (file,) = files_of(store, "cell")
@@ -196,12 +190,6 @@ def test_reading_makes_and_changes_nothing(store, tmp_path) -> None:
     assert not (tmp_path / "nowhere").exists()
     with pytest.raises(InvalidInputError, match="'read_only' parameter"):
         Store(store.path, read_only=True).add(Cell("wine", 1.0, 0), [], seconds=1)
-
-
-@pytest.mark.parametrize("path", [3, None, ""])
-def test_paths_that_are_none(path) -> None:
-    with pytest.raises(InvalidTypeError, match="'path' parameter of Store"):
-        Store(path)
 
 
 def test_studies_are_told_apart_by_their_settings(store) -> None:
