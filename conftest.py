@@ -20,7 +20,7 @@ collect_ignore_glob = [
     "docs/_build/*",
     "docs/gallery/*",  # made from examples/ when the pages are built
     "docs/api/generated/*",
-    "src/purecover/models/kernels.py",  # imports Triton; see tests/test_networks_kernels.py
+    "paper/src/purecover_paper/networks/kernels.py",  # imports Triton; see paper/tests
 ]
 
 SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch", "mlflow")

@@ -154,8 +154,8 @@ NOT_RUN = {
     ("docs/howto/distributed.rst", "register_ray"): "not tested, as the page says",
     ("docs/howto/engines.rst", "SparkSession"): "Spark: tests/test_engines.py",
     ("docs/howto/formats.rst", "mlflow.start_run"): "MLflow: tests/test_mlflow.py",
-    ("docs/howto/paper.rst", 'load_paper_data("bank")'): "data: tests/test_paper_data.py",
-    ("docs/howto/paper.rst", "run_study"): "data and a cluster: tests/test_paper_run.py",
+    ("docs/howto/paper.rst", 'load_paper_data("bank")'): "data: paper/tests/test_datasets.py",
+    ("docs/howto/paper.rst", "run_study"): "data and a cluster: paper/tests/test_run.py",
 }
 WITH_PYTHON = [page for page in PAGES if page not in FOLLOWED and blocks(page)]
 

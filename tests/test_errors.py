@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import inspect
 import pickle
 import re
-import shutil
-import tempfile
 from importlib import resources
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from tests.paper_files import write_made_up
 from tests.public_names import public_names
 from tests.strategies import Unfriendly
 from tests.test_displays import CASES as DISPLAYS
@@ -50,9 +46,6 @@ MODEL = {
 }
 
 # A table with as many rows and positives as that of the paper, which is all that is checked.
-DATA = tempfile.mkdtemp(prefix="purecover-")
-atexit.register(shutil.rmtree, DATA, ignore_errors=True)
-write_made_up(DATA, "housing")
 
 # For each public function, arguments that it takes.
 VALID = {
@@ -64,14 +57,6 @@ VALID = {
     "auc_pu_variance": {"counts": COUNTS},
     "auc_sensitivity": {"counts": COUNTS, "alphas": [0.1, 0.2], "betas": [0.9, 1.0]},
     "auc_to_pu": {"auc": 0.6, "proportions": PROPORTIONS},
-    "bagged_scores_many": {
-        "X": MODEL["X"],
-        "rows": [list(range(12))],
-        "labeled": [[True, True, False, True, False, False] * 2],
-        "n_estimators": 20,
-        "device": "cpu",
-        "random_state": 0,
-    },
     "binning_bounds": BOTH,
     "bootstrap": {**BOTH, "n_resamples": 5, "random_state": 0},
     "calibration_test": PROBABLE,
@@ -122,7 +107,6 @@ VALID = {
     "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
     "list_checks": {},
     "load_example": {},
-    "load_paper_data": {"name": "housing", "folder": DATA},
     "log_report": {"report": REPORT},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
     "min_auc_pr": {"prior": 0.2},
@@ -261,7 +245,6 @@ FREE = {
     "make_pu_scorer.prior": "as above",
     "make_pu_scorer.label_frequency": "as above",
     "make_pu_scorer.proportions": "as above",
-    "load_paper_data.cache": "NEVER holds a string, which it takes",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
     "log_report.run_id": "NEVER holds a string, which it takes; tests/test_mlflow.py tries others",

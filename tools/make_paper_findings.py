@@ -1,7 +1,7 @@
 """Make the tables and figures of the page on what the paper's study found.
 
 Run ``python tools/make_paper_findings.py``. Everything comes from ``benchmarks/results/paper.csv``
-and ``paper.md``, which ``purecover paper report`` wrote, so that the page says what they say.
+and ``paper.md``, which ``purecover-paper report`` wrote, so that the page says what they say.
 """
 
 from __future__ import annotations
@@ -15,29 +15,30 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from purecover.displays.base import BLUE, ORANGE, VERMILLION, despine_axes
-from purecover.paper import report as draw
-from purecover.paper.cells import Record
-from purecover.paper.standings import standings
-from purecover.paper.tables import (
+from purecover_paper import figures as draw
+from purecover_paper.figures import BLUE, ORANGE, VERMILLION
+from purecover_paper.runs import (
+    Combination,
+    Row,
+    Runs,
+    Truth,
+    mean_of_rows,
+    printed_mean,
+    printed_table,
+)
+from purecover_paper.sheets import Column
+from purecover_paper.standings import standings
+from purecover_paper.store import Record
+from purecover_paper.tables import (
     ERROR_COLUMNS,
     OURS,
     PAPERS,
     TITLES,
-    Column,
-    Combination,
     Methods,
-    Row,
-    Runs,
-    Truth,
     mean_errors,
-    mean_of_rows,
     paper_combination,
-    printed_mean,
-    printed_table,
-    simulated_scores,
-    threshold_errors,
 )
+from purecover_paper.thresholds import simulated_scores, threshold_errors
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -199,7 +200,7 @@ def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Fi
         ax.set_title(title, loc="left", fontsize="medium")
         limits = (-0.03 * most, most)  # marks at 0 are seen whole
         ax.set(xlabel="Printed", xlim=limits, ylim=limits, aspect="equal")
-        despine_axes(ax)
+        draw.despine(ax)
     axes[0, 0].set_ylabel("This study")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, ncols=len(labels), loc="outside upper center", frameon=False)

@@ -7,7 +7,6 @@ from purecover import intervals as intervals
 from purecover import mlflow as mlflow
 from purecover import models as models
 from purecover import monitoring as monitoring
-from purecover import paper as paper
 from purecover import recovery as recovery
 from purecover import report as report
 from purecover import simulate as simulate

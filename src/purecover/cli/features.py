@@ -594,7 +594,7 @@ def _model(name: str, seed: int, folds: int, jobs: int | None) -> Any:
 
         return BestScorer(cv=folds, random_state=seed, n_jobs=jobs)
     if name == "networks":
-        from purecover.models.networks import BaggedNetworks
+        from purecover_paper.networks import BaggedNetworks
 
         return BaggedNetworks(random_state=seed, n_jobs=jobs)
     if name == "boosting":

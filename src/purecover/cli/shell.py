@@ -25,7 +25,6 @@ from purecover.cli.evaluate import error_rates, evaluate, evaluate_data, evaluat
 from purecover.cli.monitor import monitor
 from purecover.cli.options import STAND_IN, Options, Positive, Quiet, Whole
 from purecover.cli.output import COMMAND_LINE, STDIO, CommandError, in_options, note, say, show
-from purecover.cli.paper import paper
 from purecover.cli.priors import priors
 from purecover.cli.simulate import example, simulate
 from purecover.cli.threshold import threshold
@@ -157,8 +156,8 @@ app = App(
     help="True classifier performance from positive-unlabeled data.",
     help_epilogue=(
         "Exit codes: 0 all is well; 1 what was given contradicts the scores, a check found an "
-        "error (with --strict), scores drift (with --fail-on-drift), or some runs of paper run "
-        "failed; 2 bad usage or bad input; 130 interrupted; 141 nobody reads the output."
+        "error (with --strict), or scores drift (with --fail-on-drift); 2 "
+        "bad usage or bad input; 130 interrupted; 141 nobody reads the output."
     ),
     version=__version__,
     version_flags=["--version"],
@@ -175,7 +174,6 @@ for command in (
     evidence,
     example,
     monitor,
-    paper,
     priors,
     simulate,
     threshold,

@@ -56,7 +56,7 @@ def default_candidates(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from purecover.models.networks import BaggedNetworks
+    from purecover_paper.networks import BaggedNetworks
 
     sparse = issparse(X)
     candidates: dict[str, Any] = {

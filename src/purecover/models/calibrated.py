@@ -207,7 +207,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     cv : int, splitter, iterable or "oob", default=5
         Folds of the cross-fitting, as in :func:`cross_fit_scores`. With ``"oob"`` the estimator
         is fitted once, and its out-of-bag scores take the place of cross-fitted ones:
-        :class:`BaggedNetworks`, or a forest with ``oob_score=True``.
+        ``BaggedNetworks`` of purecover-paper, or a forest with ``oob_score=True``.
     alpha : float, optional
         Share of positives among the unlabeled. Give this or ``proportions`` or ``prior`` with
         ``scenario`` or ``label_frequency``; with none of them it is estimated from the
