@@ -1,4 +1,4 @@
-"""From estimates to tables: errors, ranks, verdicts and the plot of the comparison."""
+"""From estimates to tables: errors, ranks and verdicts of the comparison."""
 
 from __future__ import annotations
 
@@ -15,18 +15,10 @@ from studies._contestants import CALIBRATED, DEFAULT, RELEASED
 PARTS = {
     "d": "real problems of tables that nothing learned from",
     "b": "simulated scores, held out",
-    "e": "simulated features, and scores of the same rows",
-    "f": "real features, and scores of the same rows",
     "a": "simulated scores, the grid used in tuning",
-    "c": "scores of the paper's data sets, used in tuning",
 }
-# The parts of a promise, and whether it is one or only shown.
-PROMISED = {
-    "a": ("a", True),
-    "b": ("b", False),
-    "c": ("c", False),
-    "d": ("d", True),
-}
+# Parts of which something is promised; the other is only shown.
+PROMISED = ("a", "d")
 MARGIN, MAX_BIAS, WORST_SHARE = 0.005, 0.02, 0.5
 
 
@@ -154,13 +146,13 @@ def by_source(rows: Sequence[Row], part: str, names: Sequence[str]) -> str:
 def promises(rows: Sequence[Row]) -> tuple[list[list[str]], list[str]]:
     """Lines of the table of verdicts, and the promises that do not hold."""
     lines, failures = [], []
-    for label, (parts, promised) in PROMISED.items():
-        own = [row for row in rows if row.part in parts]
+    for part in sorted(PARTS):
+        own = [row for row in rows if row.part == part]
         if not own:
             continue
         found = summarize(own)
         mine = found.pop(DEFAULT)
-        rivals = {name: s for name, s in found.items() if not (name == CALIBRATED and parts == "a")}
+        rivals = {name: s for name, s in found.items() if not (name == CALIBRATED and part == "a")}
         # Slow ones ran on part of the data, so they are compared on that part.
         best, margin = min(
             ((name, _lead(own, name, s)) for name, s in rivals.items()), key=lambda item: item[1]
@@ -175,7 +167,7 @@ def promises(rows: Sequence[Row]) -> tuple[list[list[str]], list[str]]:
             broken.append(f"worst case {mine.worst:.3f}, above {limit:.3f}")
         lines.append(
             [
-                f"({label})" if promised else f"({label}), shown only",
+                f"({part})" if part in PROMISED else f"({part}), shown only",
                 f"{mine.delta:.4f}",
                 f"{rivals[best].delta:.4f} {best}",
                 f"{mine.bias_delta:+.4f}",
@@ -184,8 +176,8 @@ def promises(rows: Sequence[Row]) -> tuple[list[list[str]], list[str]]:
                 "yes" if not broken else "; ".join(broken),
             ]
         )
-        if promised:
-            failures += [f"({label}) default: {text}" for text in broken]
+        if part in PROMISED:
+            failures += [f"({part}) default: {text}" for text in broken]
     return lines, failures
 
 
@@ -207,44 +199,3 @@ def write_rows(rows: Sequence[Row], path: Path) -> None:
         writer = csv.DictWriter(file, [field.name for field in fields(Row)])
         writer.writeheader()
         writer.writerows(asdict(row) for row in rows)
-
-
-def draw(rows: Sequence[Row], parts: Sequence[str], path: Path) -> None:
-    """A panel per part: mean |error of beta - alpha| of every estimator, and its bias."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
-    mpl.rcParams["svg.hashsalt"] = "leaderboard"  # the same file for the same figures
-    found = {part: summarize([row for row in rows if row.part == part]) for part in parts}
-    names = sorted(
-        {name for summaries in found.values() for name in summaries},
-        key=lambda name: -float(np.mean([s[name].delta for s in found.values() if name in s])),
-    )
-    height = 1.3 + 0.26 * len(names)
-    figure, axes = plt.subplots(
-        1, len(parts), figsize=(3.2 + 2.4 * len(parts), height), sharey=True, squeeze=False
-    )
-    for ax, part in zip(axes[0], parts, strict=True):
-        for y, name in enumerate(names):
-            if name not in found[part]:
-                continue
-            s = found[part][name]
-            others = "#777777" if ": " in name else "#0072b2"  # gray: of other packages
-            color = "#d55e00" if name == DEFAULT else others
-            ax.plot([0, s.delta], [y, y], color=color, linewidth=1)
-            ax.plot(s.delta, y, "o", color=color, markersize=5)
-            ax.plot(abs(s.bias_delta), y, "|", color=color, markersize=8)
-        ax.set_title(f"({part}) {PARTS[part]}".replace(", ", ",\n", 1), fontsize=9)
-        ax.set_xlim(left=0)
-        ax.grid(axis="x", color="#dddddd", linewidth=0.6)
-        ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_yticks(range(len(names)), names, fontsize=8)
-        ax.tick_params(axis="x", labelsize=8)
-    figure.supxlabel("mean |error of beta - alpha| (dot), size of its bias (bar)", fontsize=9)
-    figure.tight_layout()
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from studies._reality import FOLDER, RealProblem
 from joblib import Parallel, delayed
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GroupKFold
+from studies._reality import FOLDER, RealProblem
 
 from purecover.counts import ScoreCounts
 from purecover.estimators.label_curve import alpha_of, delta_of

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from studies._common import publish
 from studies._reality import RealProblem, load_problems
-from joblib import Parallel, delayed
 
 import purecover as pu
 from purecover.estimators import prior_estimators

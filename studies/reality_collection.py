@@ -22,10 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from studies import _reality_tables as source
-from studies._common import progress
-from studies._common import table as markdown
-from studies._reality import FOLDER, KIND, LABELINGS, SCORERS, bin_edges, load_problems, pack
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
@@ -33,6 +29,10 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
+from studies import _reality_tables as source
+from studies._common import progress
+from studies._common import table as markdown
+from studies._reality import FOLDER, KIND, LABELINGS, SCORERS, bin_edges, load_problems, pack
 
 from purecover._codec import sealed
 from purecover.models import BaggedNetworks

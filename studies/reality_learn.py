@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from studies._reality import FOLDER, load_problems
 from studies._reality_learning import Lessons, counts_of, folds, grow, read_lessons, redrawn
-from scipy.special import expit
 
 from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of

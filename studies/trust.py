@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from studies._common import RESULTS, arguments, conclude, progress, publish, table
 from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from studies._common import RESULTS, arguments, conclude, progress, publish, table
 
 import purecover as pu
 from purecover import simulate
