@@ -246,9 +246,9 @@ def study_thresholds(replicates: int, seed: int) -> Part:
                 if tally.coverage < LEAST
             ]
     return (
-        f"## Other metrics\n\nPercentile intervals of {RESAMPLES} resamples; {SIZES[0]} labeled and "
-        f"{SIZES[1]} unlabeled, alpha known, beta 1. The default threshold is the best of each "
-        "data set; what its choice adds is subtracted.\n\n"
+        f"## Other metrics\n\nPercentile intervals of {RESAMPLES} resamples; {SIZES[0]} labeled "
+        f"and {SIZES[1]} unlabeled, alpha known, beta 1. The default threshold is the best of "
+        "each data set; what its choice adds is subtracted.\n\n"
         + table(["world", "threshold", "metric", *HEADERS], rows)
     ), failures
 

@@ -1,7 +1,7 @@
 """A fault drill: kills, full disks, flipped bits and hostile files, and what is lost by them.
 
-``python -m studies.drill`` does to the local page, the monitor, the study and the commands what
-happens to programs: 100 kills of each, a disk without room or inodes and one that is read-only,
+``python -m studies.drill`` does to the local page, the monitor and the commands what happens to
+programs: 100 kills of each, a disk without room or inodes and one that is read-only,
 300 flipped bits in each saved thing, 500 hostile files through every command that reads files and
 through the page, and 200 uploads, 8 at once, while their workers are killed. ``--scale 0.1`` does a
 tenth of each, and ``--minutes 5`` ends each part after so long; the table says how much was done.
@@ -36,11 +36,9 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import numpy as np
 from studies._common import arguments, conclude, progress, publish, table
-from studies.app_load import Visitor, children, scores, server
+from studies._local_page import Visitor, children, scores, server, visitors
 
 from purecover import PUReport, compare_scores, evaluate, simulate
 from purecover._codec import read_sealed
@@ -48,7 +46,6 @@ from purecover.cli import main as command_line
 from purecover.estimators.reference import KIND
 from purecover.exceptions import PurecoverError
 from purecover.monitoring import ScoreMonitor
-from purecover.paper.cells import Cell, Record, Store
 from purecover.report import ScoreComparison
 
 ROOT = Path(__file__).parents[1]
@@ -102,16 +99,6 @@ def _gone(pids: list[int]) -> bool:
 
 def _ended(leader: int) -> bool:
     return not group(leader)
-
-
-def visitors(address: str, n: int) -> list[Visitor]:
-    """Browsers that have come with the printed address."""
-    parts = urlsplit(address)
-    token = parts.fragment.removeprefix("token=")
-    found = [Visitor(str(parts.hostname), int(parts.port or 0), token) for _ in range(n)]
-    for visitor in found:
-        visitor.enter()
-    return found
 
 
 def start_report(visitor: Visitor, file: str, **more: Any) -> tuple[int, bytes]:
@@ -194,38 +181,6 @@ def kill_monitor(times: Until, rng: random.Random, folder: Path) -> Finding:
     )
 
 
-def kill_study(times: Until, rng: random.Random, folder: Path) -> Finding:
-    """Kill a study, every second time with two workers and the parent alone."""
-    wrong, before = [], 0
-    for i in times:
-        place = folder / f"store{i // 10}"  # a study has 80 runs
-        before = 0 if i % 10 == 0 else before
-        driver = ROOT / "tests" / "paper_driver.py"
-        with subprocess.Popen(
-            [sys.executable, str(driver), str(place), str(1 + i % 2)],
-            stdout=subprocess.PIPE, text=True, start_new_session=True,
-            env=os.environ | {"JOBLIB_TEMP_FOLDER": str(folder)},
-        ) as process:  # fmt: skip
-            assert process.stdout is not None  # noqa: S101 - a pipe
-            lines = [process.stdout.readline() for _ in range(rng.randrange(1, 4))]
-            time.sleep(rng.uniform(0, 0.1))
-            process.kill()
-            process.wait()
-        if not eventually(partial(_ended, process.pid)):
-            wrong.append(f"kill {i}: {len(group(process.pid))} orphans")
-        kept = Store(place)
-        kept.verify()
-        told = int(next((line.split()[0] for line in reversed(lines) if line.strip()), 0))
-        if len(kept.done()) < max(before, told):
-            wrong.append(f"kill {i}: {max(before, told)} runs were done, {len(kept.done())} kept")
-        before = len(kept.done())
-    return (
-        f"{times.done} kills of a study, half of them with workers",
-        "no orphan, no run lost",
-        wrong,
-    )
-
-
 # -- disks ---------------------------------------------------------------------------------------
 
 
@@ -243,20 +198,17 @@ def disk(options: str) -> Iterator[Path | None]:
 
 
 def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
-    """Use a disk that cannot be written: the monitor, the store, a command, and the app."""
+    """Use a disk that cannot be written: the monitor, commands, and the app."""
     wrong: list[str] = []
     with disk(options) as place, tempfile.TemporaryDirectory() as name:
         if place is None:
             return title, "not done: mount is refused", []
-        state, held, data = place / "state.json", Store(place / "store"), Path(name, "a.csv")
+        state, data = place / "state.json", Path(name, "a.csv")
         data.write_bytes(scores(0, 500))
-        cell = Cell("wine", 1.0, 0)
         ScoreMonitor.update(state, "first", SAMPLE.counts, settings={"alpha": 0.25})
-        held.add(cell, _many(3, 0), seconds=1.0)
-        Store(place / "other")
         # A command that is wrong in itself would always be refused.
         (sound := Path(name, "sound")).mkdir()
-        for argv in writers(data, sound, held.path):
+        for argv in writers(data, sound):
             wrong += command(argv, codes=(0,))
         (place / "app").mkdir()
         with server(place / "app") as (_, address):
@@ -266,16 +218,12 @@ def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
                 status, _ = visitor.ask("POST", "/api/files?name=a.csv", scores(0, 20_000), "a/b")
                 visitor.expect(status, 507, "upload")
             before, there = state.read_bytes(), {*seen(place)}
-            for call in (
-                lambda: ScoreMonitor.update(state, "second", SAMPLE.counts),
-                lambda: held.add(Cell("wine", 1.0, 1), _many(20_000, 1), seconds=1.0),
-            ):
-                try:
-                    call()
-                    wrong.append("a write that must fail did not")
-                except (PurecoverError, OSError):
-                    pass
-            for argv in writers(data, place, held.path):
+            try:
+                ScoreMonitor.update(state, "second", SAMPLE.counts)
+                wrong.append("a write that must fail did not")
+            except (PurecoverError, OSError):
+                pass
+            for argv in writers(data, place):
                 wrong += command(argv, codes=(2,))
             wrong += command(["monitor", str(state), str(data)], codes=(2,))
             if state.read_bytes() != before or {*seen(place)} != there:
@@ -284,30 +232,18 @@ def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
             status, _ = visitor.ask("POST", "/api/files?name=a.csv", scores(0, 2000), "a/b")
             visitor.expect(status, 201, "upload afterwards")
             wrong += visitor.errors
-        if len(ScoreMonitor.load(state).partitions) != 1 or held.done() != {cell.key}:
-            wrong.append("the state or the store is not what it was")
-        held.verify()
+        if len(ScoreMonitor.load(state).partitions) != 1:
+            wrong.append("the state is not what it was")
     return title, "refused in words, nothing changed; works again with room", wrong
 
 
-def writers(data: Path, place: Path, store: Path) -> Iterator[list[str]]:
+def writers(data: Path, place: Path) -> Iterator[list[str]]:
     """Commands that write a file to a place."""
     quick = ["--alpha=.2", "--resamples=0", "--quiet"]
     yield from (["evaluate", str(data), *quick, f"{o}={place}/w"] for o in ("--html", "--markdown"))
     yield from (["evaluate-many", str(data), *quick, f"{o}={place}/w"] for o in ("--html", "--csv"))
     yield ["audit", "sample", str(data), "--n=9", f"--out={place}/w"]
-    yield ["simulate", "binormal", "--alpha=.2", "--labeled=20000", f"--out={place}/w"]
-    yield ["priors", str(data), "--estimators=median", "--resamples=0", f"--plot={place}/w.svg"]
-    learn = ["--features=score", "--model=logistic", "--folds=2"]
-    yield ["evaluate-data", str(data), *learn, *quick, f"--scores-out={place}/w"]
-    for option in ("--html", "--markdown", "--csv", "--records"):
-        yield ["paper", "report", f"--store={store}", f"{option}={place}/w"]
-    yield ["paper", "merge", str(store), f"--store={place}/other"]
-
-
-def _many(n: int, repeat: int) -> list[Record]:
-    names = (f"m{i}-{'x' * 40}" for i in range(n))
-    return [Record("wine", 1.0, repeat, "auc", name, "", "", 0.5, None, None) for name in names]
+    yield ["priors", str(data), "--estimators=bbe", "--resamples=0", f"--plot={place}/w.svg"]
 
 
 def _fill_bytes(place: Path) -> None:
@@ -346,14 +282,6 @@ def flip_bits(times: Until, rng: random.Random, folder: Path) -> Iterator[Findin
     for day in range(3):
         counts = simulate.binormal(1.5).sample(30, 90, alpha=0.25, random_state=day).counts
         ScoreMonitor.update(state, f"day {day}", counts, settings={"alpha": 0.25})
-    cell = Cell("wine", 1.0, 0)
-    store = Store(folder / "store")
-    rows = [Record("wine", 1.0, 0, "auc", f"m{i}", "", "", i / 7, None, None) for i in range(20)]
-    store.add(cell, rows, seconds=1.0, scores={"scores": np.arange(50.0)})
-    (kept,), (arrays,) = (
-        (folder / "store/cells").glob("*.cell"),
-        (folder / "store/cells").glob("*.scores"),
-    )
     saved = folder / "report.json"
     saved.write_text(report.to_json(), encoding="utf-8")
     both = folder / "comparison.json"
@@ -365,10 +293,8 @@ def flip_bits(times: Until, rng: random.Random, folder: Path) -> Iterator[Findin
     things: dict[str, tuple[Path, Callable[[], Any]]] = {
         "a report": (saved, lambda: PUReport.from_json(saved.read_bytes()).to_dict()),
         "a comparison": (both, lambda: ScoreComparison.from_json(both.read_bytes()).to_dict()),
-        "a monitor": (state, lambda: ScoreMonitor.load(state)._state()),
-        "a run of a study": (kept, lambda: (store.cells(), store.records())),
+        "a monitor": (state, lambda: ScoreMonitor.load(state).to_dict()),
         "the collection": (packed, lambda: _packed(packed)),
-        "scores of a study": (arrays, lambda: str(store.scores(cell.key))),
     }
     for title, (file, read) in things.items():
         whole, right, found, wrong = file.read_bytes(), read(), Counter[str](), []
@@ -448,8 +374,7 @@ def readers(file: Path, folder: Path) -> Iterator[list[str]]:
         yield ["evaluate", name, f"--engine={engine}", *quick]
     yield ["threshold", name, "--best=f1", *quick]
     yield ["evaluate-many", name, *quick]
-    yield ["evaluate-data", name, "--features=score", "--model=logistic", "--folds=2", *quick]
-    yield ["priors", name, "--estimators=median", "--resamples=0"]
+    yield ["priors", name, "--estimators=bbe", "--resamples=0"]
     yield ["audit", "sample", name, "--n=3"]
     yield ["audit", "estimate", name, "--answer=labeled", "--unlabeled=100"]
     yield ["monitor", str(folder / "state"), name, "--alpha=0.2", "--replace", "--name=a"]
@@ -463,10 +388,7 @@ def read_hostile(times: Until, rng: random.Random, folder: Path) -> Iterator[Fin
     # A command that is wrong in itself would refuse every file.
     wrong = [each for argv in readers(sound, folder) for each in command(argv, codes=(0,))]
     sound.unlink()
-    store = Store(folder / "store")
-    store.add(Cell("wine", 1.0, 0), [], seconds=1.0, scores={"scores": np.arange(9.0)})
-    cells = [*(folder / "store/cells").glob("*.*")]
-    calls, held, wrong_saved = Counter[str](), str(store.path), list[str]()
+    calls, wrong_saved = Counter[str](), list[str]()
     for _, (name, content) in zip(times, hostile_files(times.number, rng), strict=False):
         file = folder / name
         file.write_bytes(content)
@@ -478,21 +400,13 @@ def read_hostile(times: Until, rng: random.Random, folder: Path) -> Iterator[Fin
         for read in (PUReport.from_json, ScoreComparison.from_json):
             calls["saved"] += 1
             wrong_saved += raw(name, partial(read, content))
-        for cell in cells:
-            whole = cell.read_bytes()
-            cell.write_bytes(content)
-            calls["saved"] += 3
-            for argv in (["status", f"--store={held}"], ["merge", held, f"--store={folder}/other"]):
-                wrong_saved += command(["paper", *argv], codes=(2,))
-            wrong_saved += raw(name, store.verify)
-            cell.write_bytes(whole)
         file.unlink()
-    left = {*seen(folder)} - {"state", "store", "other"}
+    left = {*seen(folder)} - {"state"}
     wrong += [f"left: {left}"] if left else []
     kinds = ", ".join(sorted({" ".join(argv[:1]) for argv in readers(sound, folder)}))
     title = f"{times.done} hostile files, {calls['rows']:,} calls of {kinds}; DuckDB and Polars too"
     yield title, "a result or a message each", wrong
-    title = f"the same as reports, comparisons, monitors and studies, {calls['saved']:,} calls"
+    title = f"the same as reports, comparisons and monitors, {calls['saved']:,} calls"
     yield title, "a message each", wrong_saved
 
 
@@ -606,7 +520,6 @@ def main() -> int:
     parts: dict[str, tuple[Callable[..., Any], int]] = {
         "kill-app": (kill_app, KILLS),
         "kill-monitor": (kill_monitor, KILLS),
-        "kill-study": (kill_study, KILLS),
         "disks": (disks, 1),
         "bits": (flip_bits, FLIPS),
         "hostile-cli": (read_hostile, FILES),

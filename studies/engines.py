@@ -4,9 +4,8 @@ For 10^6 to 10^8 rows with as many distinct scores: seconds and peak memory of o
 include both bounds of the AUC, of the bare query, and of a report with intervals after the counts.
 Each measurement has a process of its own; both ways take turns, the fastest of a few counts.
 
-``make engines`` measures and prints; ``STUDY_ARGS=--write`` also draws seconds by rows. Promised
-for DuckDB at the largest size: at most 1.5 times the time of the bare query, less than 3 GiB, a
-report in at most 5 seconds.
+``python -m studies.engines`` measures and prints. Promised for DuckDB at the largest size: at most
+1.5 times the time of the bare query, less than 3 GiB, a report in at most 5 seconds.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from studies._common import RESULTS, arguments, conclude, progress, publish, table
+from studies._common import arguments, conclude, progress, publish, table
 
 import purecover as pu
 
@@ -133,7 +131,6 @@ def main() -> int:
         print(json.dumps(measure(*options.measure)))
         return 0
     lines, failures = [], []
-    times: list[tuple[str, int, float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         make_rows(Path(folder, "few.parquet"), 1000, options.seed)
         for power in range(6, options.largest + 1):
@@ -149,7 +146,6 @@ def main() -> int:
                 ours = min(found["ours"], key=lambda run: run["seconds"])
                 bare = min(found["bare"], key=lambda run: run["seconds"])
                 ratio = ours["seconds"] / bare["seconds"]
-                times.append((engine, 10**power, ours["seconds"], bare["seconds"]))
                 lines.append(_line(f"{engine}, 10^{power}", ours, bare, ratio))
                 if engine == "duckdb" and power == options.largest:
                     failures = _broken(ours, ratio)
@@ -162,38 +158,8 @@ def main() -> int:
         "query (bin, label, count). The report "
         "has the usual number of bootstrap replicates. Peak memory of the process, report included."
     )
-    if options.write:
-        draw(times, RESULTS / "engines.svg")
-        body += "\n\n![Seconds by rows](engines.svg)"
     publish("engines", "Counts by engines", body, write=options.write)
     return conclude(failures)
-
-
-def draw(times: Sequence[tuple[str, int, float, float]], path: Path) -> None:
-    """Seconds by rows, both on scales of powers: a line of slope one is linear growth."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
-    mpl.rcParams["svg.hashsalt"] = "engines"  # the same file for the same figures
-    figure, ax = plt.subplots(figsize=(5.2, 3.6))
-    for engine, color in zip(ENGINES, ("#d55e00", "#0072b2"), strict=True):
-        rows, ours, bare = zip(*(t[1:] for t in times if t[0] == engine), strict=True)
-        ax.plot(rows, ours, "o-", color=color, label=f"{engine}, counts with bounds")
-        ax.plot(rows, bare, "s--", color=color, label=f"{engine}, bare GROUP BY", alpha=0.6)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel("rows")
-    ax.set_ylabel("seconds")
-    ax.grid(color="#dddddd", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(fontsize=8, frameon=False)
-    figure.tight_layout()
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
 
 
 def _line(name: str, ours: dict[str, Any], bare: dict[str, Any], ratio: float) -> list[str]:

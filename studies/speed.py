@@ -148,8 +148,8 @@ def study_counts(sizes: Sequence[int], repeats: int, resamples: int, seed: int) 
     timed = [[name, f"{wall:.2f}"] for name, (wall, _) in medians(bootstraps, 1).items()]
     headers = ["scores", "method", "median ms", "times faster", "CPU time", "peak memory / input"]
     return (
-        "## Counts\n\nfloat64 scores, a tenth labeled; input is scores and labels together, 9 bytes "
-        "per example. scikit-learn is `roc_curve` and `auc`.\n\n"
+        "## Counts\n\nfloat64 scores, a tenth labeled; input is scores and labels together, 9 "
+        "bytes per example. scikit-learn is `roc_curve` and `auc`.\n\n"
         + table(headers, rows)
         + f"\n\nThe bootstrap, {resamples:,} replicates of 11,000 scores:\n\n"
         + table(["what", "seconds"], timed)
@@ -172,8 +172,9 @@ REPORT = """
 import sys, numpy as np, purecover as pu
 scores, labeled = np.load(sys.argv[1]).T
 options = {"alpha": 0.25} if sys.argv[2] == "given" else {}
+options["n_resamples"] = int(sys.argv[4])
 for seed in range(int(sys.argv[3])):
-    str(pu.evaluate(scores, labeled == 1, n_resamples=int(sys.argv[4]), random_state=seed, **options))
+    str(pu.evaluate(scores, labeled == 1, random_state=seed, **options))
 """
 MANY = """
 import sys, numpy as np, purecover as pu
