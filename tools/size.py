@@ -68,7 +68,8 @@ def python_files(revision: str | None) -> Iterator[tuple[str, bytes]]:
 
 
 def _git(*words: str) -> bytes:
-    return subprocess.run(("git", *words), cwd=ROOT, capture_output=True, check=True).stdout
+    command = ["git", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
 
 
 def count(revision: str | None = None) -> dict[tuple[str, str], tuple[int, int]]:
