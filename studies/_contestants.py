@@ -14,11 +14,11 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
-import purecover_paper.systems  # noqa: F401 - registers its estimators
 from numpy.typing import NDArray
 from scipy import special
 
 import purecover as pu
+import purecover_paper.systems  # noqa: F401 - registers its estimators
 from purecover.estimators import Inclusions, NoisyLabels, PriorEstimator, prior_estimators
 from purecover.exceptions import IdentifiabilityError
 

@@ -431,8 +431,7 @@ def main() -> int:
         "## Checks: false alarms and power\n\nShare of data sets in which a check fires: the mean "
         "over situations in which all holds and the largest of them, and the three others in which "
         "it fires most, among them faults that single checks are for, which are not in the table "
-        "above. (PU020 looks at features, which no situation above has.)\n\n"
-        + power(every, faulty)
+        "above. (PU020 looks at features, which no situation above has.)\n\n" + power(every, faulty)
     )
     publish("trust", "Intervals where an assumption fails", body, write=options.write)
     if options.write:

@@ -120,7 +120,6 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "report, alpha estimated": lambda: [
         _report(alpha=None).auc, *_ends(_report(alpha=None).intervals["roc_auc"]),
     ],
-    "checks, alpha given": lambda: " ".join(c.code for c in _report(alpha=0.25).checks),
     "findings, alpha given": lambda: " ".join(c.code for c in _report(alpha=0.25).findings),
     "findings, alpha estimated": lambda: " ".join(c.code for c in _report(alpha=None).findings),
     "findings, alpha wrong": lambda: " ".join(c.code for c in _report(alpha=0.7).findings),

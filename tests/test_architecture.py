@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "purecover"
 PAGE = ROOT / "docs" / "explanation" / "architecture.rst"
 
-# From top to bottom. A unit is a folder, or a module at the root, and imports units of lower layers.
-# Modules at the root whose names begin with an underscore are the ground.
+# From top to bottom. A unit is a folder, or a module at the root, and imports units of lower
+# layers. Modules at the root whose names begin with an underscore are the ground.
 LAYERS: tuple[set[str], ...] = (
     {"__main__"},
     {"cli"},
@@ -68,7 +68,7 @@ def module_of(path: Path) -> str:
 
 
 def unit_of(module: str) -> str:
-    return (module.split(".") + ["__init__"])[1]
+    return [*module.split("."), "__init__"][1]
 
 
 def rank_of(unit: str) -> int | None:
@@ -144,7 +144,7 @@ def upward(imports: tuple[Import, ...]) -> list[str]:
     bad = []
     for item in ours(imports):
         here, there = unit_of(item.module), unit_of(item.target)
-        if here == there or here == "__init__" or is_late(item):
+        if here in (there, "__init__") or is_late(item):
             continue
         rank, other = rank_of(here), rank_of(there)
         if rank is None or other is None:
@@ -160,7 +160,7 @@ def private(imports: tuple[Import, ...]) -> list[str]:
     """Private modules and names of other folders; modules at the root serve all."""
     bad = []
     for item in ours(imports):
-        parts = item.target.split(".")[2:] + [item.name or ""]
+        parts = [*item.target.split(".")[2:], item.name or ""]
         if unit_of(item.module) != unit_of(item.target):
             if any(part.startswith("_") and not part.startswith("__") for part in parts):
                 bad.append(str(item))

@@ -30,4 +30,5 @@ def test_figure(name: str) -> None:
 
 def test_signatures() -> None:
     kept = (HERE / "frozen_signatures.txt").read_text(encoding="utf-8").splitlines()
-    assert signatures() == kept, "If that is meant, run `make freeze`."
+    gone = [line for line in kept if line not in set(signatures())]
+    assert gone == [], "These calls no longer work as before. If that is meant, run `make freeze`."

@@ -85,7 +85,7 @@ def test_results_are_of_the_whole_study(report: str, means: Any) -> None:
     assert sum(numbers["runs"] for numbers in truth.values()) == 1800
     for name in ("Command", "Seed", "Computing time", "Runs made with", "Finished", "Card"):
         assert re.search(rf"^\| {name} \| \S.* \|$", report, re.MULTILINE)
-    assert (ROOT / "benchmarks" / "results" / "paper.csv").stat().st_size < 5e6
+    assert (ROOT / "paper" / "results" / "paper.csv").stat().st_size < 5e6
 
 
 def test_criteria_of_the_report_are_those_of_the_numbers(
@@ -148,7 +148,7 @@ def test_counts_of_the_report_are_those_of_the_numbers(
 def test_tables_are_those_of_the_study(tool: ModuleType, report: str, means: Any) -> None:
     for name, content in tool.tables(report, means).items():
         stored = (PAGE / name).read_text(encoding="utf-8")
-        assert stored == content, "run: make paper-findings"
+        assert stored == content, "run: paper/tools/make_paper_findings.py"
         assert f":file: {name}" in (PAGE / "paper_findings.rst").read_text(encoding="utf-8")
 
 

@@ -1109,7 +1109,7 @@ def test_scores_that_tell_nothing():
 def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], ModuleType]) -> None:
     path = import_tool("path")
     found = path.trace_evaluate()
-    assert len(found.calls) <= 60, "make path prints them"
+    assert len(found.calls) <= 60, "tools/path.py prints them"
     assert len(found.files) <= 15
     assert found.calls["_inputs.py", "encode_labels"] == 1
     # Who looks at all of the report pays for the rest, once.

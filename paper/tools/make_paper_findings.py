@@ -1,6 +1,6 @@
 """Make the tables and figures of the page on what the paper's study found.
 
-Run ``python tools/make_paper_findings.py``. Everything comes from ``benchmarks/results/paper.csv``
+Run ``python paper/tools/make_paper_findings.py``. All of it comes from ``paper/results/paper.csv``
 and ``paper.md``, which ``purecover paper report`` wrote, so that the page says what they say.
 """
 
@@ -39,8 +39,8 @@ from purecover.paper.tables import (
     threshold_errors,
 )
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "paper" / "results"
 PAGE = ROOT / "docs" / "explanation"
 STATIC = ROOT / "docs" / "_static"
 
