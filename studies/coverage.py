@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 from studies._common import arguments, conclude, progress, publish, table
@@ -177,8 +178,10 @@ def study_auc(replicates: int, bootstrap_replicates: int, seed: int) -> Part:
 
 
 def _bootstrap_auc(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -> Interval:
-    options = {"metrics": ["roc_auc"], "curves": False, "n_resamples": 500, "random_state": 0}
-    return pu.intervals.bootstrap(counts, proportions, **options).interval("roc_auc")
+    options: dict[str, Any] = {"metrics": ["roc_auc"], "curves": False, "n_resamples": 500}
+    return pu.intervals.bootstrap(counts, proportions, random_state=0, **options).interval(
+        "roc_auc"
+    )
 
 
 def truths(world: simulate.World, threshold: float, alpha: float) -> dict[str, float]:
@@ -230,9 +233,12 @@ def study_metrics(
 
 def study_thresholds(replicates: int, seed: int) -> Part:
     """Intervals of other metrics than the AUC."""
-    rows, failures = [], []
-    worlds = [(label, world, ALPHA, threshold) for label, world, threshold in FIXED]
-    worlds += [(label, world, alpha, None) for label, world, alpha in CHOSEN]  # type: ignore[misc]
+    rows: list[list[str]] = []
+    failures: list[str] = []
+    worlds: list[tuple[str, simulate.World, float, float | None]] = [
+        *((label, world, ALPHA, threshold) for label, world, threshold in FIXED),
+        *((label, world, alpha, None) for label, world, alpha in CHOSEN),
+    ]
     for index, (label, world, alpha, threshold) in enumerate(worlds):
         at = "the default" if threshold is None else f"{threshold:g}"
         title = f"{label}, AUC {world.auc:.3f}, alpha {alpha:g}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     ),
     "AUC, noisy": lambda: pu.recover_auc(COUNTS, KNOWN),
     "AUC, ties": lambda: pu.recover_auc(TIED, KNOWN),
-    **{f"ROC, {each}": lambda each=each: _roc(each) for each in ("isotonic", "hull", "paper")},
+    **{f"ROC, {each}": partial(_roc, each) for each in ("isotonic", "hull", "paper")},
     "AUC-PR": lambda: pu.recover_pr(COUNTS, KNOWN).auc_pr,
     "metrics at 1": lambda: [
         pu.recover_metrics(COUNTS, KNOWN, threshold=1.0)[name] for name in NAMES
@@ -107,7 +107,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     ),
     "bound of the inclusion": lambda: pu.estimators.inclusion_bound(COUNTS),
     **{
-        f"alpha and beta by {name}": lambda name=name: _estimate(name)
+        f"alpha and beta by {name}": partial(_estimate, name)
         for name in (*ESTIMATORS, "roc-slope", "noisy")
     },
     "alpha of clean labels by bbe": lambda: _estimate("bbe", CLEAN),
