@@ -24,7 +24,7 @@ _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _common, max_examples=20, derandomize=True, database=None)
 # `make fuzz`: new examples each time; what it finds becomes an `@example` or a test of its own.
 settings.register_profile("fuzz", _common, max_examples=2000, print_blob=True)
-# For `make mutation`: few examples, the same each time, and none made smaller: nobody reads them.
+# For tests of tests: few examples, the same each time, and none made smaller: nobody reads them.
 settings.register_profile(
     "mutation",
     _common,
@@ -53,7 +53,8 @@ def import_tool() -> Callable[[str], ModuleType]:
     def bring(name: str) -> ModuleType:
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(ROOT)
-            return importlib.import_module(f"tools.{name}")
+            folder = "tools" if (ROOT / "tools" / f"{name}.py").exists() else "paper.tools"
+            return importlib.import_module(f"{folder}.{name}")
 
     return bring
 

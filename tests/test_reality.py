@@ -40,7 +40,7 @@ RESERVED_PACKAGES = ("AER", "caret", "kernlab", "mlbench")
 
 def module(name, monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
-    return importlib.import_module(f"benchmarks.{name}")
+    return importlib.import_module(f"studies.{name}")
 
 
 @pytest.fixture

@@ -328,7 +328,7 @@ most :math:`\sum_j g_j f_j / 2 \le 1/(2k)`, if labeled and unlabeled scores were
 within every group; where their densities are smooth it is of the order of :math:`1/k^2`. By what
 it moves a metric of the data it moves those of all replicates, hence they are moved back. At the
 top groups are finer, for metrics that look at the top k or at few false positives.
-``benchmarks/report_speed.py`` measures what is left. (With 128 groups precision among the top k
+Interval ends move by less than from one run to another. (With 128 groups precision among the top k
 and the bias of areas under precision-recall curves change by more than chance.)
 """
 
