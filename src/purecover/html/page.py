@@ -294,7 +294,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
 def comparison_curves(comparison: ScoreComparison) -> dict[str, dict[str, Any]]:
     """Recovered ROC and precision-recall curves of all models, as plain data."""
     prior = comparison.reports[comparison.baseline].pr.prior
-    found = {
+    found: dict[str, dict[str, Any]] = {
         "roc": {
             "title": "Recovered ROC curves",
             "description": "True-positive rate against false-positive rate. Recovered AUC: ",
@@ -322,8 +322,8 @@ def comparison_curves(comparison: ScoreComparison) -> dict[str, dict[str, Any]]:
             "roc": (auc, report.roc.fpr, report.roc.tpr),
             "pr": (number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision),
         }
-        for kind, (area, *curve) in curves.items():
-            x, y = (each.round(6).tolist() for each in svg.drawn_points(*curve))
+        for kind, (area, horizontal, vertical) in curves.items():
+            x, y = (each.round(6).tolist() for each in svg.drawn_points(horizontal, vertical))
             label = f"{shortened(name, MAX_NAME)} ({area})"
             found[kind]["models"].append({"name": name, "label": label, "x": x, "y": y})
             areas[kind].append(f"{name} {area}")

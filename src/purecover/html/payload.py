@@ -131,7 +131,7 @@ def thin_counts(
         edges = np.unique(np.concatenate([fixed, equal, heavy, heavy + 1]))
         if edges.size <= max_cells + 1:
             break
-        steps = 3 * steps // 4
+        steps -= steps // 50 + 1
     starts, ends = edges[:-1], edges[1:]
     single = counts.labeled / counts.n_labeled * (counts.unlabeled / counts.n_unlabeled)
     pairs = np.diff(labeled[edges]) * np.diff(unlabeled[edges]) - np.add.reduceat(single, starts)
