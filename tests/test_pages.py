@@ -1,23 +1,16 @@
-"""Pages of the documentation say what the studies found, and list all there is."""
+"""Pages of the documentation list all there is."""
 
 from __future__ import annotations
 
-import ast
-import csv
 import importlib
 import re
-import tomllib
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 import purecover as pu
-
-# == choosing ==================================================================================
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanation"
@@ -28,12 +21,6 @@ def tool(import_tool: Callable[[str], ModuleType]) -> ModuleType:
     return import_tool("make_choosing")
 
 
-def rows(name: str) -> dict[str, dict[str, str]]:
-    with (PAGE / name).open(encoding="utf-8", newline="") as file:
-        first, *_ = headers = next(csv.reader(file))
-        return {row[first]: row for row in csv.DictReader(file, headers)}
-
-
 def test_tables_are_those_of_the_study(tool: ModuleType) -> None:
     text = tool.LEADERBOARD.read_text(encoding="utf-8")
     for name, content in tool.tables(text).items():
@@ -41,100 +28,6 @@ def test_tables_are_those_of_the_study(tool: ModuleType) -> None:
         assert stored == content, "run: make choosing"
 
 
-DEFAULT = "label-curve"
-
-
-def test_what_the_page_reads_from_the_tables() -> None:
-    overall = rows("choosing_overall.csv")
-    best = min(overall, key=lambda name: float(overall[name]["simulated, mean error"]))
-    assert best == DEFAULT
-    errors = {name: float(row["real, mean error"]) for name, row in overall.items()}
-    assert sorted(errors, key=errors.__getitem__)[:2] == ["regrouping", DEFAULT]
-    regrouping = {
-        name: float(cell) for name, cell in overall["regrouping"].items() if name != "estimator"
-    }
-    assert round(regrouping["real, mean error"], 3) == 0.058
-    assert round(errors[DEFAULT], 3) == 0.062
-    assert round(regrouping["simulated, mean error"], 3) in {0.087, 0.088}
-    assert regrouping["simulated, bias"] > 0 > regrouping["real, bias"]
-    for part in ("simulated", "real"):
-        errors = {name: float(row[f"{part}, mean error"]) for name, row in overall.items()}
-        assert max(errors, key=errors.__getitem__) == "Elkan-Noto e3, scores as probabilities"
-    for name in ("dedpul", "median"):
-        assert float(overall[name]["CPU ms"]) < 20
-    worlds = {
-        scores: {name: float(cell) for name, cell in row.items() if name != "scores"}
-        for scores, row in rows("choosing_worlds.csv").items()
-    }
-    for scores, row in worlds.items():
-        if scores.startswith(("weak", "positives in two groups")):
-            assert min(row, key=row.__getitem__) == DEFAULT
-        if scores.startswith("good"):
-            assert max(row["bbe"], row["median"]) < row[DEFAULT]
-        if scores.startswith("heavy ties"):
-            assert max(row, key=row.__getitem__) == "dedpul"
-            assert row[DEFAULT] < row["median"] < min(row["bbe"], row["roc-slope"])
-
-
-# == trust =====================================================================================
-TRUST = ROOT / "docs" / "explanation" / "trust.rst"
-RESULTS = ROOT / "benchmarks" / "results"
-
-
-@pytest.fixture(scope="module")
-def page() -> str:
-    return " ".join(TRUST.read_text(encoding="utf-8").split())
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """The rows of the first table of a results file."""
-    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
-    first = text[text.index("\n|") :].partition("\n\n")[0]
-    lines = first.strip().splitlines()
-    headers, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return [dict(zip(headers, row, strict=True)) for row in rows]
-
-
-def test_what_the_page_reads_from_the_table(page: str) -> None:
-    rows = {row["situation"]: row for row in table("trust")}
-    with (RESULTS / "trust.csv").open(encoding="utf-8", newline="") as file:
-        assert list(rows.values()) == list(csv.DictReader(file))
-
-    def held(name: str) -> str:
-        return rows[name]["interval holds"].removesuffix("%")
-
-    def warned(name: str) -> str:
-        return rows[name]["data sets with a warning"].removesuffix("%")
-
-    low, high = "alpha given as .20", "alpha given as .30"
-    assert f"in {held(low)} or {held(high)} % of the data sets instead of 95 %" in page
-    assert f"{warned(low)} and {warned(high)} % in the table" in page
-    noisy = "a tenth of the labels wrong, taken as clean"
-    assert f"is worse: {held(noisy)} %, and a check warns in {warned(noisy)} %" in page
-    alone, told = (
-        "families of five rows, taken as independent",
-        "families of five rows, groups given",
-    )
-    assert f"from {held(alone)} % back to {held(told)} %" in page
-    clear = "clear positives labeled first"
-    assert rows[clear]["checks"] == "PU002"
-    assert f"warns in {warned(clear)} % of the data sets" in page
-    clear += ", alpha estimated"
-    assert f"interval of the default holds the truth in {held(clear)} %" in page
-    assert f"a check warns in {warned(clear)} %; on real data" in page
-    nothing = "nothing pure at the top, alpha estimated"
-    assert f"its interval holds the truth in {held(nothing)} % of the data sets" in page
-    assert f"PU017 <../checks/PU017>` warns in {warned(nothing)} %" in page
-    known = float(rows["everything holds"]["mean width"])
-    widths = [float(row["mean width"]) for name, row in rows.items() if "estimated" in name]
-    assert min(widths) < known < max(widths)
-    trained = "scores of the training rows"
-    error = rows[trained]["mean error"].removeprefix("+")
-    assert f"here by {error}, and a check warns in {warned(trained)} %" in page
-    assert "500 labeled and 5,000 unlabeled rows, alpha 0.25" in page
-
-
-# == estimators ================================================================================
 DOCS = ROOT / "docs"
 
 
@@ -169,32 +62,6 @@ def test_every_estimator_has_a_row(
         assert "\n" not in "".join(cells)
 
 
-def test_those_for_clean_labels_say_so(
-    extension: ModuleType, built_in: dict[str, type[pu.estimators.PriorEstimator]]
-) -> None:
-    for name, cls in built_in.items():
-        said = "labels are clean" in extension.said(cls, "Assumes")
-        assert said == (not cls().estimates_beta), name
-
-
-def test_the_page_on_features_names_those_that_take_them(
-    built_in: dict[str, type[pu.estimators.PriorEstimator]],
-) -> None:
-    text = (DOCS / "howto" / "feature_estimators.rst").read_text(encoding="utf-8")
-    table = text.partition("rows it works on")[2].partition("\nCounts of scores")[0]
-    named = {name for name in built_in if f"``{name}``" in table}
-    assert named == {name for name, cls in built_in.items() if cls.takes == "features"}
-
-
-@pytest.mark.parametrize("code", ["PU004", "PU006", "PU011", "PU012", "PU017", "PU018", "PU019"])
-def test_checks_of_estimates_send_to_audits(code: str) -> None:
-    text = (DOCS / "checks" / f"{code}.rst").read_text(encoding="utf-8")
-    advice = text.partition("What to do")[2]
-    assert ":doc:`../howto/audit`" in advice
-    if code != "PU006":  # which is about labels, not about models
-        assert ":doc:`../howto/model_selection`" in advice
-
-
 @pytest.mark.parametrize("folder", ["howto", "explanation"])
 def test_every_page_is_in_its_list(folder: str) -> None:
     text = (DOCS / folder / "index.rst").read_text(encoding="utf-8")
@@ -222,114 +89,3 @@ def test_the_command_line_page_shows_every_command() -> None:
         commands += [f"{name} {inner}" for inner in nested] or [name]
     assert {"evaluate", "audit plan"} < set(commands)
     assert sorted(shown) == sorted(commands)
-
-
-# == examples ==================================================================================
-
-pytest.importorskip("pandas")
-pytest.importorskip("matplotlib")
-FOLDER = ROOT / "examples" / "real_data"
-PAGES = sorted(FOLDER.glob("plot_*.py"))
-TABLE = ROOT / "benchmarks" / "results" / "examples_check.md"
-
-SEEDS = (
-    "Over 20 other seeds the 95 % interval held the true alpha {alpha} times, the true AUC {AUC} "
-    "times, and the true AUC {AUC, alpha known} times where alpha was known."
-)
-FOUND = "it expected {expected} on average and found {found}."
-WRONG = (
-    "With wrong reports the interval held the true AUC {AUC} times, and {AUC, labels believed} "
-    "times where the reports were taken for right."
-)
-CLAIMS = {
-    "proteins": ("plot_proteins.py", (SEEDS, FOUND)),
-    "spam": ("plot_spam.py", (SEEDS,)),
-    "spam, wrong reports": ("plot_spam.py", (WRONG,)),
-    "thyroid": ("plot_thyroid.py", (SEEDS, "the true precision {precision} times", FOUND)),
-}
-
-
-@pytest.fixture
-def study(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The study, which is in no package that is installed."""
-    monkeypatch.syspath_prepend(ROOT)
-    return importlib.import_module("benchmarks.examples_check")
-
-
-def claims() -> dict[str, dict[str, str]]:
-    """The table of the study by page; of "19 of 20" the first number."""
-    text = TABLE.read_text(encoding="utf-8")
-    cells = [
-        [cell.strip() for cell in line.strip().strip("|").split("|")]
-        for line in text.splitlines()
-        if line.startswith("|") and not line.startswith("| -")
-    ]
-    headers, *rows = cells
-    return {
-        row[0]: {name: cell.removesuffix(" of 20") for name, cell in zip(headers, row, strict=True)}
-        for row in rows
-    }
-
-
-def prose(script: str) -> str:
-    """The text of a page as one line."""
-    source = (FOLDER / script).read_text(encoding="utf-8")
-    return re.sub(r"\s*\n# ?", " ", source)
-
-
-def test_each_script_is_studied(study: ModuleType) -> None:
-    assert {case.script for case in study.CASES} == {page.name for page in PAGES}
-    assert [case.name for case in study.CASES] == list(CLAIMS) == list(claims())
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_public_names_only(page: Path) -> None:
-    tree = ast.parse(page.read_text(encoding="utf-8"))
-    used = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for name in node.names:
-                assert not name.name.startswith("purecover.")
-        elif isinstance(node, ast.ImportFrom):
-            assert not str(node.module).startswith("purecover")
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id == "pu":
-                used.add(node.attr)
-            assert not node.attr.startswith("_")
-    assert used
-    assert used <= set(dir(pu))
-
-
-def test_packages_are_pinned(study: ModuleType) -> None:
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    pinned = {each.partition("==")[0] for each in groups["dependency-groups"]["examples"]}
-    assert pinned == {study.definitions(page)["PACKAGE"] for page in PAGES}
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_positives_are_hidden_as_the_page_says(page: Path, study: ModuleType) -> None:
-    names = study.definitions(page)
-    try:
-        metadata.distribution(names["PACKAGE"])
-    except metadata.PackageNotFoundError:
-        pytest.skip(f"{names['PACKAGE']} is not installed")
-    X, positive = names["load"]()
-    assert len(X) == len(positive)
-    labeled = names["hide"](positive, seed=0)
-    assert labeled.sum() == names["N_LABELED"]
-    assert positive[labeled].all()
-    assert positive[~labeled].any()
-    assert not np.array_equal(labeled, names["hide"](positive, seed=1))
-    if "N_WRONG" in names:
-        noisy = names["hide"](positive, seed=0, n_wrong=names["N_WRONG"])
-        assert (noisy & ~positive).sum() == names["N_WRONG"]
-        assert np.array_equal(noisy & positive, labeled)
-
-
-@pytest.mark.parametrize("name", CLAIMS)
-def test_claims_are_those_of_the_study(name: str) -> None:
-    script, sentences = CLAIMS[name]
-    text = prose(script)
-    row = claims()[name]
-    for sentence in sentences:
-        assert re.sub(r"\{(.*?)\}", lambda found: row[found[1]], sentence) in text

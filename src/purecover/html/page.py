@@ -14,20 +14,29 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from purecover._codec import plain
-from purecover._format import WITHHELD, at_most, cut, ends, listed, number, shortened, versions
-from purecover._sections import Headline, Table
-from purecover.html import svg
-from purecover.html.payload import make_payload, true_pr
-from purecover.report.sections import comparison as compared
-from purecover.report.sections import evidence
-from purecover.report.sections import many as many_reports
-from purecover.report.sections import report as parts
-from purecover.report.sections.headline import (
+from purecover._documents import comparison as compared
+from purecover._documents import evidence
+from purecover._documents import many as many_reports
+from purecover._documents import report as parts
+from purecover._documents.formats import (
+    WITHHELD,
+    at_most,
+    cut,
+    ends,
+    listed,
+    number,
+    shortened,
+    versions,
+)
+from purecover._documents.headline import (
     RANDOM_LABELS_UNSEEN,
     auc_as_estimated,
     has_rare_positives,
     headline,
 )
+from purecover._documents.parts import Headline, Table
+from purecover.html import svg
+from purecover.html.payload import make_payload, true_pr
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts

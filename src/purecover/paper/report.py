@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from purecover._codec import replacing
+from purecover._documents.formats import versions
 from purecover._typing import FloatArray
 from purecover._validation import bad_type, bad_value, public, require
-from purecover._format import versions
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.displays import base
 from purecover.displays.maps import ErrorMapDisplay
