@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import importlib.util
 import os
 import queue
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +18,7 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +29,7 @@ import pytest
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
 from tests.app_server import (
+    COLUMNS,
     OBEDIENT,
     TOKEN,
     command,
@@ -243,6 +248,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
             servers.append(self)
 
     monkeypatch.setattr(server, "_Server", Caught)
+    monkeypatch.setattr(server, "_HEAD_PATIENCE", 0.2)
     ended = threading.Event()
 
     def browse(page: str) -> None:
@@ -441,3 +447,92 @@ def test_workers_together_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch
         settings = Settings(worker=(), workers=3, max_upload=10**9)
         together = settings.max_memory * (3 + 2)
         assert together <= (0.75 * size or 5 * 22 * 10**9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--host", "0.0.0.0"], "--host must be an address of this machine alone"),  # noqa: S104
+        (["--host", "example.org"], "--host must be an address of this machine alone"),
+        (["--port", "70000"], "--port must be at most 65535"),
+        (["--max-upload", "much"], "--max-upload must be a size such as 200MB"),
+        (["--workers", "0"], "--workers must be a whole number of at least 1"),
+    ],
+)
+def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["app", "--no-browser", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders that can be locked")
+def test_a_folder_that_somebody_put_there_is_not_used() -> None:
+    with running(obedient=True) as (client, site):
+        root = site.api.store.root
+        shutil.rmtree(root)
+        root.mkdir(mode=0o777)
+        assert send(client, GOOD).status_code == 507
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EROFS])
+def test_a_folder_that_cannot_be_made_holds_no_place(
+    reason: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(reason, os.strerror(reason))
+
+    with running(obedient=True, max_uploads_at_once=2) as (client, site):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "mkdir", full)
+            assert [send(client, GOOD).status_code for _ in range(4)] == [507] * 4
+        shutil.rmtree(site.api.store.root)  # as whoever tidies temporary folders does
+        file = send(client, GOOD)
+        assert file.status_code == 201
+        assert site.api.store.root.stat().st_mode & 0o777 == 0o700
+        shutil.rmtree(site.api.store.root)
+        answer = client.post("/api/jobs", json={"file": file.json()["file"]} | COLUMNS)
+        assert answer.status_code == 404
+
+
+def test_a_task_outlives_workers_that_were_killed() -> None:
+    with running(obedient=True) as (client, site):
+        file = send(client, GOOD, "good.csv").json()["file"]
+        assert wait_for(client, start(client, file))["state"] == "done"
+        for pid in (*site.api.looks.pids, *site.api.reports.pids):
+            os.kill(pid, signal.SIGKILL)
+        answer = send(client, GOOD, "good.csv")
+        assert answer.status_code == 201
+        assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
+
+
+def test_silent_connections_keep_nobody_out(
+    served: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_HEAD_PATIENCE", 60.0)
+    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 10)
+    with ExitStack() as stack:
+        where = ("127.0.0.1", port_of(served[0]))
+        silent = [stack.enter_context(socket.create_connection(where, 20)) for _ in range(40)]
+        with urllib.request.urlopen(served[0], timeout=20) as answer:  # noqa: S310
+            assert answer.status == 200
+        assert silent[0].recv(1) == b""  # closed at the other end, to make room
+        assert len(server._Listener._open) <= 10
+
+
+def test_a_browser_that_blocks_holds_up_nobody(served: tuple[str, str]) -> None:
+    """The command of a browser may end with the browser; the fixture's blocks until the end."""
+    address, _ = served
+    with urllib.request.urlopen(address, timeout=20) as answer:  # noqa: S310 - our own server
+        assert answer.status == 200
+
+
+def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> None:
+    base = served[0].partition("#")[0]
+    port = port_of(base)
+    whole = b"GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for words in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", whole + whole[:20]):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+            slow.sendall(words)
+            while slow.recv(1 << 16):  # until it is closed at the other end
+                pass
+    with urllib.request.urlopen(f"{base}static/style.css") as answer:  # noqa: S310 - our own server
+        assert answer.status == 200

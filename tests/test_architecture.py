@@ -23,13 +23,12 @@ LAYERS = {
     0: {
         "exceptions",
         "_codec",
-        "_format",
         "_imports",
         "_parameters",
         "_progress",
         "_typing",
         "_validation",
-    },  # fmt: skip
+    },
     1: {
         "counts",
         "proportions",
