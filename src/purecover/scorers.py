@@ -125,7 +125,7 @@ class PUScorer:
         return asked
 
     def get_metadata_routing(self) -> Any:
-        """What this scorer asks metadata routing for."""
+        """Return the request of this scorer to metadata routing."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=type(self).__name__)
@@ -145,7 +145,7 @@ class PUScorer:
 
 
 class ScorerKeywords(ProportionKeywords, MetricKeywords, total=False):
-    """What is known of alpha and beta, and how the metric is recovered."""
+    """Alpha and beta as far as they are known, and how the metric is recovered."""
 
 
 @public

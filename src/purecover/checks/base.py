@@ -16,7 +16,6 @@ from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
-from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions, UncertainProportions
 from purecover.recovery.curves import RecoveredRoc
 from purecover.recovery.rates import check_data
@@ -27,7 +26,7 @@ Topic: TypeAlias = Literal[
     "sample", "scores", "threshold", "target", "proportions", "feasibility", "estimate",
     "random labels", "clean labels", "label errors",
 ]  # fmt: skip
-"""What a check is about: "feasibility" is whether alpha and beta contradict the scores, "estimate"
+"""The subject of a check: "feasibility" is whether alpha and beta contradict the scores, "estimate"
 whether the scores determine alpha, "clean labels" whether labels taken as correct are."""
 
 
@@ -69,7 +68,7 @@ class CheckResult(Saved):
 
     @property
     def topic(self) -> Topic | None:
-        """What the check is about; None for a check of another version."""
+        """The subject of the check; None for a check of another version."""
         return REGISTRY[self.code].topic if self.code in REGISTRY else None
 
     @property
@@ -119,8 +118,6 @@ class CheckContext:
         Whether the caller said what beta is; False where it is 1 by default beside a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
-    auc : Interval or None
-        Interval of the recovered AUC, if the report has one.
     audit : UncertainProportions or None
         Alpha and beta with their uncertainty, from scores and an audit, if they were given so.
     """
@@ -137,7 +134,6 @@ class CheckContext:
     estimation: PriorEstimate | None = None
     beta_given: bool = True
     stated: tuple[str, float] | None = None
-    auc: Interval | None = None
     audit: UncertainProportions | None = None
 
     @public

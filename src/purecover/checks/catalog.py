@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from statistics import NormalDist
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,6 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import Interval
 from purecover.proportions import (
     FROM_SCORES,
     GivenProportions,
@@ -59,7 +59,8 @@ SMALL_UNLABELED = 100
 )
 def few_labeled_at_threshold(context: CheckContext) -> Finding:
     """Rates at the threshold rest on the labeled examples on either side of it."""
-    counts, threshold = context.counts, context.threshold
+    counts = context.counts
+    threshold: Any = context.threshold
     above = counts.thresholds >= threshold
     n_above, n_below = (
         effective_size(
@@ -486,7 +487,7 @@ def _other_deltas(context: CheckContext) -> tuple[str, list[float]]:
         others = [min(factor * value, 1.0) for factor in (1 - A_TENTH, 1 + A_TENTH)]
         with suppress(InvalidInputError):  # where the labeled leave no room for the other value
             deltas = [
-                GivenProportions(beta=p.beta, scenario=p.scenario, **{name: other})
+                GivenProportions(beta=p.beta, scenario=p.scenario, **{name: other})  # type: ignore[arg-type]
                 .resolve(context.counts)
                 .delta
                 for other in others
@@ -562,7 +563,7 @@ def largest_delta(
 @check("PU015", "the target population has only one class", "note", "target", needs="prior")
 def one_class_target(context: CheckContext) -> Finding:
     """At a prior of 0 precision, AUC-PR and F1 are 0 whatever the scores; at 1 they are 1."""
-    prior = context.prior
+    prior: Any = context.prior
     if 0 < prior < 1:
         return quiet(f"the target population has {100 * prior:.3g} % positives.")
     return fired(
@@ -584,7 +585,7 @@ WIDE_BETA = 0.02
 @check("PU004", "an estimate is at the edge of its range", "warning", "estimate", "estimation")
 def estimate_at_edge(context: CheckContext) -> Finding:
     """At an end of what a method can return, the truth may lie beyond."""
-    estimation = context.estimation
+    estimation: Any = context.estimation
     says = f"{_shares(estimation)} of {estimation.estimator}"
     if not estimation.at_edge:
         return quiet(f"{says} lie inside the range of the method.")
@@ -701,16 +702,24 @@ def _far(estimation: PriorEstimate, pair: tuple[float, float]) -> bool:
     return False
 
 
+_JUDGE = (
+    "judge some by hand. If labels went to positives at random, thirty of the unlabeled examples "
+    "with the highest scores tell most (purecover audit sample FILE --n 30 --design top --out "
+    "audit.csv). If the clearest cases may have been labeled first: a hundred drawn at random from "
+    "all unlabeled ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
+)
+
+
 @check("PU017", "the scores do not determine alpha and beta", "warning", "estimate", "estimation")
 def not_identifiable(context: CheckContext) -> Finding:
     """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
-    estimation = context.estimation
+    estimation: Any = context.estimation
     if estimation.identifiable:
         return quiet(f"{estimation.estimator} finds that the scores tell alpha and beta.")
     return fired(
         f"positives and negatives overlap so much that these scores do not tell "
         f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
-        f"report the range instead of one figure, or {_judging(context)}pass alpha if it can be "
+        f"report the range instead of one figure, or {_JUDGE}pass alpha if it can be "
         "found out otherwise.",
         consequence=_auc_range(estimation),
     )
@@ -726,7 +735,7 @@ RARE = 0.1
 @check("PU019", "the number of positives is hardly known", "warning", "estimate", "estimation")
 def alpha_hardly_known(context: CheckContext) -> Finding:
     """Precision and counts change in proportion to alpha, however well the AUC is known."""
-    estimation = context.estimation
+    estimation: Any = context.estimation
     if not estimation.identifiable:
         return not_applicable("the scores do not determine alpha at all (PU017).")
     interval = estimation.intervals.get("alpha")
@@ -742,46 +751,9 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
     others = "; the AUC and recall change little" if interval.high < RARE else ", and the AUC, too"
     return fired(
         f"{says}. Precision and the numbers of positives found and missed change with it{others}.",
-        f"{_judging(context)}pass alpha if it can be found out otherwise.",
+        f"{_JUDGE}pass alpha if it can be found out otherwise.",
         consequence=_auc_range(estimation),
     )
-
-
-def _judging(context: CheckContext) -> str:
-    """What it would help if somebody looked at thirty rows; empty if not at all."""
-    from purecover.audit.top import expected_top_audit
-
-    try:
-        found = expected_top_audit(context.counts, context.proportions)
-    except InvalidInputError:  # counts of no rows to look at, or a contradiction
-        return ""
-    known = None if context.estimation is None else context.estimation.intervals.get("alpha")
-    if not _narrower(found.alpha, known):
-        return ""
-    area = ""
-    if _narrower(found.auc, context.auc):
-        area = (
-            f", and the AUC with that alpha, {min(context.roc.auc_direct, 1.0):.3f}, to "
-            f"[{found.auc.low:.3f}, {found.auc.high:.3f}]"
-        )
-    command = f"purecover audit sample FILE --n {found.n_items} --design top --out audit.csv"
-    both = ""
-    if found.n_labeled_items:
-        both = f" and {found.n_labeled_items} at random from all labeled ones"
-    else:
-        command += " --clean"
-    return (
-        f"judge some by hand. If labels went to positives at random: {found.n_items} drawn at "
-        f"random from the {found.n_above:,} unlabeled examples that score at least "
-        f"{found.cut:.4g}{both} ({command}). Where alpha is as estimated, they narrow it to "
-        f"[{found.alpha.low:.3f}, {found.alpha.high:.3f}], precision in proportion{area}. If the "
-        "clearest cases may have been labeled first: a hundred drawn at random from all unlabeled "
-        "ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
-    )
-
-
-def _narrower(hoped: Interval, known: Interval | None) -> bool:
-    return known is None or hoped.width < known.width or not math.isfinite(known.width)
 
 
 @check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
@@ -879,7 +851,7 @@ def _range(values: tuple[float, ...]) -> str:
 
 
 def _allowed(estimation: PriorEstimate) -> str:
-    """What fits if no scores are pure."""
+    """Describe the ranges that fit if no scores are pure."""
     titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
     ends = [
         f"{title} from {low:.3g} to {high:.3g}"

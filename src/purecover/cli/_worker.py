@@ -26,6 +26,7 @@ from typing import Any
 import msgspec
 
 from purecover._codec import document_text
+from purecover._progress import show_bars
 from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
@@ -114,6 +115,7 @@ def look(task: Look) -> Looked:
 def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, kind, memory = argv
+    show_bars.set(False)
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))

@@ -43,9 +43,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from scipy.special import gammaincinv, xlogy
 
 from purecover._codec import plain_fields
-from purecover._imports import gammaincinv, xlogy
 from purecover._inputs import Tabular
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray

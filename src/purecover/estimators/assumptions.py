@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import bdtr, bdtrc, betainc
 from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
 from purecover._codec import Saved
-from purecover._imports import bdtr, bdtrc, betainc
 from purecover._inputs import RESPONSES, encode_labels, response_scores
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, RandomState
 from purecover._validation import public

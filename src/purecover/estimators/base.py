@@ -17,10 +17,10 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 import numpy as np
+from scipy.special import betaincinv
 from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
-from purecover._imports import betaincinv
 from purecover._parameters import check_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public

@@ -19,8 +19,8 @@ from functools import cache
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy.special import logit, ndtri
 
-from purecover._imports import logit, ndtri
 from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real

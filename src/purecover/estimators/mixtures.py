@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 
-from purecover._imports import expit, logit
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real

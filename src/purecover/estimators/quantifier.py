@@ -8,8 +8,8 @@ from statistics import NormalDist
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import log_ndtr, ndtr
 
-from purecover._imports import log_ndtr, ndtr
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, bad_type, public, warn
 from purecover.counts import ScoreCounts

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-from purecover._imports import ndtr, ndtri
 from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real

@@ -21,9 +21,9 @@ from importlib.resources import files
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.special import expit, logit
 
 from purecover._codec import read_sealed
-from purecover._imports import expit, logit
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice

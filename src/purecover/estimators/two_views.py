@@ -240,7 +240,7 @@ class _Moments:
 
     def ends(self, level: float) -> tuple[float, float]:
         """Fieller's interval: all ratios whose equation is not refuted."""
-        from purecover._imports import ndtri
+        from scipy.special import ndtri
 
         q = float(ndtri((1 + level) / 2)) ** 2
         c, d = float(self.values[0]), float(self.values[8])
@@ -255,7 +255,7 @@ class _Moments:
     @cached_property
     def p_value(self) -> float:
         """Of the hypothesis that one alpha fits all eight equations."""
-        from purecover._imports import chdtrc, expit
+        from scipy.special import chdtrc, expit
 
         beta = self.beta
         alpha = np.append(0.0, beta * expit(np.linspace(-8, 8, _GRID)))

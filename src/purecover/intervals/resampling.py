@@ -96,7 +96,7 @@ class Multinomial:
     @cached_property
     def _tables(self) -> tuple[IntArray, Any, FloatArray]:
         """Where the cells of each small group start; numbers by cell, -1 if open; all cdfs."""
-        from purecover._imports import pdtr
+        from scipy.special import pdtr
 
         means, which = np.unique(self._mean[self._small], return_inverse=True)
         highest = int(means[-1] + 10 * np.sqrt(means[-1])) + 20

@@ -26,7 +26,7 @@ from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
 from purecover.models import cross_fit, tables
-from purecover.models.tables import called_y
+from purecover.models.tables import label_column_named_y
 
 # -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
 
@@ -274,7 +274,7 @@ def choose(
     """The name of the best candidate, or of the simplest that none beats beyond chance."""
     if rule == "best":
         return max(tried, key=lambda key: tried[key].area.auc_pu)  # the first of equals
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     z = float(ndtri(confidence_level))
     chosen, *later = tried
@@ -446,7 +446,7 @@ class BestScorer(MetaEstimatorMixin, tables.TwoClassClassifier):  # type: ignore
     # -- what users call ----------------------------------------------------------------
 
     @public
-    @called_y()
+    @label_column_named_y()
     def fit(self, X: Any, y: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
         """Try the candidates, and fit the one chosen to all rows.
 
@@ -693,7 +693,7 @@ class NearestLabeled(tables.NumericClassifier):
     n_jobs: int | None = None
 
     @public
-    @called_y()
+    @label_column_named_y()
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Keep the labeled rows.
 

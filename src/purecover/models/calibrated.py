@@ -34,7 +34,7 @@ from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError
 from purecover.models import tables
 from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
-from purecover.models.tables import called_y
+from purecover.models.tables import label_column_named_y
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.rates import (
     correct_posterior,
@@ -42,9 +42,6 @@ from purecover.recovery.rates import (
     refuse_contradiction,
     warn_of_contradiction,
 )
-
-# -- From scores to the probability of carrying a label, knowing alpha and beta ------------------
-
 
 N_PARTS = 5
 """Parts of the data in the comparison of the two methods."""
@@ -81,7 +78,7 @@ class SigmoidCalibrator:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Probabilities of being labeled."""
-        from purecover._imports import expit
+        from scipy.special import expit
 
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
@@ -112,8 +109,7 @@ def fit_sigmoid(
     finite slope.
     """
     from scipy.optimize import minimize
-
-    from purecover._imports import expit, logit
+    from scipy.special import expit, logit
 
     low, high = band
     total = float(weight.sum())
@@ -185,9 +181,6 @@ def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]
         rows = rng.permutation(np.flatnonzero(side))
         part[rows] = np.arange(rows.size) % N_PARTS
     return part
-
-
-# -- `PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows ---
 
 
 METHODS = ("auto", "isotonic", "sigmoid")
@@ -341,10 +334,8 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     # The scores kept are those before calibration, and not what it says of new rows.
     _oob_scores_are_final = False
 
-    # -- what users call ----------------------------------------------------------------
-
     @public
-    @called_y()
+    @label_column_named_y()
     def fit(
         self,
         X: Any,
@@ -476,8 +467,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         """
         proba = self.predict_proba(X)
         return self.classes_[(proba[:, 1] > proba[:, 0]).astype(np.intp)]
-
-    # -- in parts -----------------------------------------------------------------------
 
     def _check_params(self) -> tuple[GivenProportions, PriorEstimator | None]:
         valid.check_choice("method", self.method, METHODS)

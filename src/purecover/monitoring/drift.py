@@ -418,7 +418,7 @@ def two_sided(z: float, skewness: float) -> float:
     >>> [f"{two_sided(z, -0.6):.1g}" for z in (-4, 4)]
     ['0.002', '6e-05']
     """
-    from purecover._imports import gammainc, gammaincc
+    from scipy.special import gammainc, gammaincc
 
     normal = math.erfc(abs(z) / math.sqrt(2))
     if abs(skewness) < _STRAIGHT:
@@ -526,7 +526,7 @@ def _distributions(new: ScoreCounts, reference: ScoreCounts) -> dict[str, DriftT
     together. With :math:`n = n_1 n_2/(n_1+n_2)` the distance D has Kolmogorov's distribution of
     :math:`\sqrt{n}\,D`, which for small samples and for ties is too large a p-value, not too small.
     """
-    from purecover._imports import kolmogorov
+    from scipy.special import kolmogorov
 
     grid = new + reference
     found = {}
@@ -676,7 +676,7 @@ def _areas(labeled: CountArray, unlabeled: CountArray) -> FloatArray:
 
 def _beside_draws(new: FloatArray, reference: FloatArray) -> DriftTest:
     """The first difference beside all others, by Student's distribution."""
-    from purecover._imports import stdtr
+    from scipy.special import stdtr
 
     differences = new - reference
     difference, drawn = float(differences[0]), differences[1:]

@@ -138,7 +138,7 @@ def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_B
     :math:`g\,(2\Phi(g/\sigma) - 1) - 2\sigma\varphi(g/\sigma)`, with mean 0 where the
     probabilities are right, and close to :math:`|g|` where they are clearly wrong.
     """
-    from purecover._imports import ndtr
+    from scipy.special import ndtr
 
     starts = even_bins(masses.split(prior)[1].clip(0), n_bins)
     gap = variance = np.zeros(starts.size)
@@ -628,7 +628,7 @@ def calibration_test(
     0.573
     0.000
     """
-    from purecover._imports import chdtrc
+    from scipy.special import chdtrc
 
     check_data(counts, proportions)
     n_bins = valid.check_integer("n_bins", n_bins, low=1, high=1000)

@@ -28,7 +28,7 @@ from purecover.checks.catalog import CHECKS, largest_delta, run_checks
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
 from purecover.estimators.estimate import PriorEstimate
-from purecover.intervals.interval import auc_interval
+from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
     PROPORTIONS,
@@ -575,16 +575,16 @@ class Recovery:
         confusion = formulas.confusion_from_roc(
             self.roc, counts, self.threshold, optimism=optimism or (0.0, 0.0)
         )
-        roc, intervals = self.roc, {}
+        roc = self.roc
+        intervals: dict[str, Interval] = {}
         if contradicted:
             auc = math.nan
             metrics = replace(metrics, values_=dict.fromkeys(metrics, math.nan))
             roc, pr = roc._withheld(), pr._withheld()
             confusion = replace(confusion, tp=math.nan, fp=math.nan, fn=math.nan, tn=math.nan)
         else:
-            auc = self.careful_auc
-            if auc is None:
-                auc = min(max(roc.auc_direct, 0.0), 1.0)
+            direct = min(max(roc.auc_direct, 0.0), 1.0)
+            auc = direct if self.careful_auc is None else self.careful_auc
             metrics = replace(metrics, values_={**metrics.values_, "roc_auc": auc})
             if drawn is not None:
                 every = drawn.intervals()
@@ -616,7 +616,6 @@ class Recovery:
             estimation=estimate,
             beta_given=beta_given,
             stated=None if given is None else given.stated,
-            auc=intervals.get("roc_auc"),
             audit=audit,
         )
         report = PUReport(
@@ -761,7 +760,7 @@ def make_report(
 
 
 class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):
-    """What is known of alpha and beta, and how the report is made."""
+    """Alpha and beta as far as they are known, and how the report is made."""
 
 
 @public
@@ -998,9 +997,9 @@ def evaluate_model(
         negative_label=negative_label,
     )
     formulas.resolve_metrics(None, labels.count(np.zeros(examples.n_rows)).counts, settings)
-    made = unseen_scores(
+    scores, description = unseen_scores(
         estimator, examples, own=own, random_state=settings.random_state, **folding
     )
-    rows = labels.count(valid.as_real_vector("scores", made.scores))
+    rows = labels.count(valid.as_real_vector("scores", scores))
     proportions = find_proportions(rows.counts, given, asked)
-    return make_report(rows, given, proportions, settings, scores_from=made.description)
+    return make_report(rows, given, proportions, settings, scores_from=description)

@@ -149,8 +149,10 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
     )
     roc, roc_pr = _recover_curves(source, saved, counts)
     pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
-    same = ("proportions", "auc_pu", "confusion", "checks", "assumptions", "threshold_chosen")
-    same += ("random_state", "contradicted", "scores_from")
+    same = [
+        "proportions", "auc_pu", "confusion", "checks", "assumptions", "threshold_chosen",
+        "random_state", "contradicted", "scores_from",
+    ]  # fmt: skip
     return {
         **{name: getattr(saved, name) for name in same},
         "counts": counts,

@@ -10,9 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
 import numpy as np
-
-from purecover import _validation as valid
-from purecover._imports import (
+from scipy.special import (
     betaincc,
     betainccinv,
     betaln,
@@ -23,6 +21,8 @@ from purecover._imports import (
     xlog1py,
     xlogy,
 )
+
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
