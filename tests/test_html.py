@@ -81,12 +81,6 @@ def test_pages_say_what_they_are_about(
     assert "Scores: risk" in about
 
 
-def test_a_number_and_its_sign_stay_together(report: Any) -> None:
-    head = render_report(report).partition("<header>")[2].partition("</header>")[0]
-    assert "25\u00a0% of the unlabeled" in head
-    assert " %" not in head
-
-
 def test_nothing_can_be_loaded(page: str) -> None:
     parsed = Page(page)
     names = {name for name, _ in parsed.elements}
@@ -304,15 +298,6 @@ def test_bounds_hold(kind: str, seed: int, max_cells: int) -> None:
     assert thinned.auc_bound <= 4 / max_cells
 
 
-def test_the_rate_bound_is_attained() -> None:
-    counts = many_counts("plain", 0)
-    thinned = thin_counts(counts, 64)
-    full, cells = pu_roc_curve(counts), pu_roc_curve(thinned.counts)
-    at = [position(thinned.counts, t) for t in counts.thresholds]
-    gaps = full.tpr_pu[1:] - cells.tpr_pu[at], full.fpr_pu[1:] - cells.fpr_pu[at]
-    assert np.abs(gaps).max() == pytest.approx(thinned.rate_bound, abs=1e-12)
-
-
 def test_the_auc_bound_counts_the_pairs_that_lost_their_order() -> None:
     counts = many_counts("ties", 4)
     thinned = thin_counts(counts, 100)
@@ -323,19 +308,6 @@ def test_the_auc_bound_counts_the_pairs_that_lost_their_order() -> None:
         lost += int(np.outer(labeled, unlabeled).sum()) - int(np.dot(labeled, unlabeled))
     assert thinned.auc_bound > 0
     assert thinned.auc_bound == pytest.approx(lost / 2 / counts.n_labeled / counts.n_unlabeled)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_lost(kind: str) -> None:
-    counts = many_counts(kind, 3)
-    cells = thin_counts(counts, 200).counts
-    for name in ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq"):
-        full, merged = getattr(counts, name), getattr(cells, name)
-        if full is None:
-            assert merged is None
-        else:
-            assert merged.dtype == full.dtype
-            assert merged.sum() == pytest.approx(full.sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("top_k", [1, 7, 500, 10**9])
@@ -426,4 +398,5 @@ def test_a_million_scores_stay_within_the_bounds(
     assert rates_at(cells, threshold) == pytest.approx(rates_at(report.counts, threshold))
     again = pu.recover_metrics(cells, proportions, threshold=threshold, top_k=1234)
     gap = abs(again["auc_pr"] - report.metrics["auc_pr"])
-    assert said["auc_pr_difference"] == pytest.approx(gap, abs=1e-12) < 4e-4
+    assert said["auc_pr_difference"] == pytest.approx(gap, abs=1e-12)
+    assert gap < 4e-4

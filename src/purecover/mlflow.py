@@ -8,8 +8,8 @@ import time
 from pathlib import PurePosixPath
 from typing import Any
 
+from purecover._documents.report import confidence_level as level
 from purecover._validation import bad_type, bad_value, check_instance, public, require, show
-from purecover.report.sections.report import confidence_level as level
 from purecover.report.compare import ScoreComparison
 from purecover.report.results import PUReport
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import html
@@ -17,6 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.resources import files
+from typing import ClassVar
 
 import uvicorn
 from starlette.applications import Starlette
@@ -26,6 +28,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from purecover.app.api import OPERATIONS, Api, json_answer, template
 from purecover.app.jobs import Settings
@@ -190,6 +193,8 @@ STATIC = {
 """Files that the pages load, with the package they lie in; the first is the report's own."""
 _PATIENCE = 3
 """Seconds that open connections have when the server stops."""
+_HEAD_PATIENCE = 30.0
+"""Seconds that a connection has to say what it wants."""
 _MOST_CONNECTIONS = 200
 """Connections at one time; a process may usually have 1,024 files open, sockets included."""
 
@@ -300,8 +305,7 @@ def serve(
         address = base if settings.token is None else f"{base}#token={settings.token}"
         config = uvicorn.Config(
             site,
-            http="h11",
-            limit_concurrency=_MOST_CONNECTIONS,
+            http=_Listener,
             ws="none",
             log_level="error",  # anybody can send what is no request, as often as they like
             access_log=False,
@@ -359,3 +363,52 @@ class _Server(uvicorn.Server):
                 signal.signal(signal.SIGHUP, self.handle_exit)
         if self.started:
             self._ready()
+
+
+class _Listener(H11Protocol):
+    """Hangs up on whoever takes too long to say what is wanted; uvicorn would wait forever.
+
+    Where there are many connections, a new one takes the place of the oldest that wants nothing,
+    so that silence keeps nobody out.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+    _open: ClassVar[dict[_Listener, None]] = {}
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for the first request."""
+        super().connection_made(transport)
+        if len(self._open) >= _MOST_CONNECTIONS:
+            oldest = next((each for each in self._open if not each._is_working), self)
+            self._open.pop(oldest, None)
+            oldest.transport.abort()
+        if not transport.is_closing():
+            self._open[self] = None
+            self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait no longer once a request is there; wait anew where the next has only begun."""
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing to wait for any more."""
+        super().connection_lost(exc)
+        self._open.pop(self, None)
+        self._forget()
+
+    @property
+    def _is_working(self) -> bool:
+        request: RequestResponseCycle | None = self.cycle  # which is none at first
+        return request is not None and not request.response_complete
+
+    def _watch(self) -> None:
+        if self._is_working:
+            self._forget()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(_HEAD_PATIENCE, self.transport.close)
+
+    def _forget(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

@@ -40,11 +40,11 @@ Tell = Callable[[msgspec.Struct], None]
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
+    from purecover._documents.comparison import comparison_headline
+    from purecover._documents.headline import headline
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.options import ScoresOptions, TableOptions
     from purecover.cli.rows import read_rows
-    from purecover.report.sections.comparison import comparison_headline
-    from purecover.report.sections.headline import headline
 
     given = task.request.given
     reading = {each.name for each in fields(TableOptions)} & given.keys()

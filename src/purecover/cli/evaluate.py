@@ -246,7 +246,7 @@ def render(found: Any, command: str, source: Mapping[str, Any], title: str | Non
 
 def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
     """Print a table, or a document with every report whole."""
-    from purecover._format import at_most
+    from purecover._documents.formats import at_most
 
     if not many.evaluated:
         first = many.failed[0]

@@ -28,9 +28,9 @@ from typing import Any, cast
 import duckdb
 import numpy as np
 
+from purecover._documents.formats import cut
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import show
-from purecover._format import cut
 from purecover.cli.options import TableOptions
 from purecover.cli.output import STDIO, CommandError
 

@@ -192,9 +192,9 @@ def _if_estimates_hold(
     error: CommandError, report: PUReport, criterion: str, how: Mapping[str, Any]
 ) -> CommandError:
     """A refusal that says what it rests on, and what the interval of alpha leaves open."""
-    from purecover._format import bounded
-    from purecover.report.sections.headline import auc_if_pure
-    from purecover.report.sections.report import estimated_shares
+    from purecover._documents.formats import bounded
+    from purecover._documents.headline import auc_if_pure
+    from purecover._documents.report import estimated_shares
     from purecover.recovery.thresholds import best_reachable
 
     found, (text, _, hint) = report.estimation, str(error).partition("\nHint: ")

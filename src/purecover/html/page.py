@@ -14,20 +14,29 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from purecover._codec import plain
-from purecover._format import WITHHELD, at_most, cut, ends, listed, number, shortened, versions
-from purecover._sections import Headline, Table
-from purecover.html import svg
-from purecover.html.payload import make_payload, true_pr
-from purecover.report.sections import comparison as compared
-from purecover.report.sections import evidence
-from purecover.report.sections import many as many_reports
-from purecover.report.sections import report as parts
-from purecover.report.sections.headline import (
+from purecover._documents import comparison as compared
+from purecover._documents import evidence
+from purecover._documents import many as many_reports
+from purecover._documents import report as parts
+from purecover._documents.formats import (
+    WITHHELD,
+    at_most,
+    cut,
+    ends,
+    listed,
+    number,
+    shortened,
+    versions,
+)
+from purecover._documents.headline import (
     RANDOM_LABELS_UNSEEN,
     auc_as_estimated,
     has_rare_positives,
     headline,
 )
+from purecover._documents.parts import Headline, Table
+from purecover.html import svg
+from purecover.html.payload import make_payload, true_pr
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
@@ -294,7 +303,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
 def comparison_curves(comparison: ScoreComparison) -> dict[str, dict[str, Any]]:
     """Recovered ROC and precision-recall curves of all models, as plain data."""
     prior = comparison.reports[comparison.baseline].pr.prior
-    found = {
+    found: dict[str, dict[str, Any]] = {
         "roc": {
             "title": "Recovered ROC curves",
             "description": "True-positive rate against false-positive rate. Recovered AUC: ",
@@ -322,8 +331,8 @@ def comparison_curves(comparison: ScoreComparison) -> dict[str, dict[str, Any]]:
             "roc": (auc, report.roc.fpr, report.roc.tpr),
             "pr": (number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision),
         }
-        for kind, (area, *curve) in curves.items():
-            x, y = (each.round(6).tolist() for each in svg.drawn_points(*curve))
+        for kind, (area, horizontal, vertical) in curves.items():
+            x, y = (each.round(6).tolist() for each in svg.drawn_points(horizontal, vertical))
             label = f"{shortened(name, MAX_NAME)} ({area})"
             found[kind]["models"].append({"name": name, "label": label, "x": x, "y": y})
             areas[kind].append(f"{name} {area}")

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._codec import picked, plain
-from purecover._format import bounded
+from purecover._documents.formats import bounded
+from purecover._documents.headline import target_of
+from purecover._documents.report import (
+    confidence_level,
+    estimates,
+    shown_metrics,
+    title_of,
+)
 from purecover._typing import FloatArray, IntArray
 from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
 from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.html.svg import drawn_points
 from purecover.recovery.curves import blended, pr_from_roc, recover_roc
 from purecover.recovery.metrics import METRICS
-from purecover.report.sections.headline import target_of
-from purecover.report.sections.report import (
-    confidence_level,
-    estimates,
-    shown_metrics,
-    title_of,
-)
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
@@ -131,7 +131,7 @@ def thin_counts(
         edges = np.unique(np.concatenate([fixed, equal, heavy, heavy + 1]))
         if edges.size <= max_cells + 1:
             break
-        steps = 3 * steps // 4
+        steps -= steps // 50 + 1
     starts, ends = edges[:-1], edges[1:]
     single = counts.labeled / counts.n_labeled * (counts.unlabeled / counts.n_unlabeled)
     pairs = np.diff(labeled[edges]) * np.diff(unlabeled[edges]) - np.add.reduceat(single, starts)

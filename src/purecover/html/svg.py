@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._format import bounded, cut, with_minus
+from purecover._documents.formats import bounded, cut, with_minus
 from purecover._typing import FloatArray
 
 if TYPE_CHECKING:

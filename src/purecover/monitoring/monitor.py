@@ -408,7 +408,7 @@ def monitor_page(
     monitor: ScoreMonitor, partition: MonitorPartition | None = None, **about: Any
 ) -> str:
     """The same as a page: a timeline, what is said of one partition, and a table of all."""
-    from purecover._sections import Caution, Headline, Row, Table
+    from purecover._documents.parts import Caution, Headline, Row, Table
     from purecover.html.page import MOST_PARTITIONS, render_monitor
 
     if not monitor.partitions:

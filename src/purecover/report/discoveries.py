@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._format import number
+from purecover._documents.formats import number
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public, to_numpy

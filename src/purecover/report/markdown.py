@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from purecover._format import cut, versions
-from purecover._sections import Section, Table
-from purecover.report.sections.headline import headline
-from purecover.report.sections.report import sections
+from purecover._documents.formats import cut, versions
+from purecover._documents.headline import headline
+from purecover._documents.parts import Section, Table
+from purecover._documents.report import sections
 
 if TYPE_CHECKING:
     from purecover.report.results import PUReport

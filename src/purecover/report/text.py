@@ -8,19 +8,19 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from purecover import _format as fmt
-from purecover.recovery.curves import NOTEWORTHY_GAP
-from purecover.recovery.metrics import METRICS
-from purecover.report.sections import comparison as compared
-from purecover.report.sections import report as parts
-from purecover.report.sections.evidence import evidence_headline
-from purecover.report.sections.headline import (
+from purecover._documents import comparison as compared
+from purecover._documents import formats as fmt
+from purecover._documents import report as parts
+from purecover._documents.evidence import evidence_headline
+from purecover._documents.headline import (
     RANDOM_LABELS_UNSEEN,
     auc_as_estimated,
     headline,
     precision_lines,
 )
-from purecover.report.sections.many import cautious_note, many_titles
+from purecover._documents.many import cautious_note, many_titles
+from purecover.recovery.curves import NOTEWORTHY_GAP
+from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts

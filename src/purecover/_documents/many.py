@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from purecover._format import capitalized, number_of, percent
-from purecover._sections import Caution, Headline
+from purecover._documents.formats import capitalized, number_of, percent
+from purecover._documents.headline import NO_FINDING, RANDOM_LABELS_UNSEEN
+from purecover._documents.parts import Caution, Headline
 from purecover.checks.base import REGISTRY
 from purecover.recovery.metrics import METRICS
-from purecover.report.sections.headline import NO_FINDING, RANDOM_LABELS_UNSEEN
 
 if TYPE_CHECKING:
     from purecover.report.many import ManyReports, ManyRow

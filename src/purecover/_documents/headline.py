@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from purecover._format import (
+from purecover._documents.formats import (
     bounded,
     capitalized,
     number,
@@ -13,7 +13,7 @@ from purecover._format import (
     share,
     shares_between,
 )
-from purecover._sections import Caution, Headline
+from purecover._documents.parts import Caution, Headline
 from purecover._typing import Target
 from purecover.recovery.curves import NOTEWORTHY_GAP
 from purecover.recovery.metrics import METRICS

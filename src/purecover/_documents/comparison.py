@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from purecover._format import (
+from purecover._documents.formats import (
     UNDEFINED,
     bounded,
     cut,
@@ -18,9 +18,8 @@ from purecover._format import (
     shortened,
     signed,
 )
-from purecover._sections import Caution, Headline, Row, Table, fact_tables
-from purecover.recovery.curves import NOTEWORTHY_GAP
-from purecover.report.sections.report import (
+from purecover._documents.parts import Caution, Headline, Row, Table, fact_tables
+from purecover._documents.report import (
     interval_methods,
     metric_row,
     proportions_facts,
@@ -29,6 +28,7 @@ from purecover.report.sections.report import (
     sizes,
     title_of,
 )
+from purecover.recovery.curves import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
     from purecover.intervals.interval import Interval

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from purecover._format import (
+from purecover._documents.formats import (
     WITHHELD,
     between,
     capitalized,
@@ -16,15 +16,15 @@ from purecover._format import (
     share,
     share_digits,
 )
-from purecover._sections import Row, Section, Table, fact_tables
-from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
-from purecover.report.sections.headline import (
+from purecover._documents.headline import (
     RANDOM_LABELS_UNSEEN,
     auc_as_estimated,
     flagged_sentence,
     positives_interval,
     target_of,
 )
+from purecover._documents.parts import Row, Section, Table, fact_tables
+from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts

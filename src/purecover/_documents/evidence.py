@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from purecover._format import percent, share, with_minus
-from purecover._sections import Caution, Headline, Row, Section, Table, fact_tables
+from purecover._documents.formats import percent, share, with_minus
+from purecover._documents.headline import cautions, proportions_sentence
+from purecover._documents.parts import Caution, Headline, Row, Section, Table, fact_tables
 from purecover.checks.catalog import warnings_of_data
-from purecover.report.sections.headline import cautions, proportions_sentence
 
 if TYPE_CHECKING:
     from purecover.intervals.evidence import EvidenceThresholds
