@@ -10,7 +10,7 @@ import pytest
 
 import purecover as pu
 from purecover.estimators import LabelCurve, ReferencePosterior
-from purecover.estimators.reference import careful_auc, label_curve_posterior, ranked, visible
+from purecover.estimators.reference import cautious_auc, label_curve_posterior, ranked, visible
 from purecover.estimators.reference import stored_reference as stored
 
 SAMPLE = pu.simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
@@ -66,7 +66,7 @@ def test_a_careful_auc_stops_where_harm_becomes_likely() -> None:
     # Without error of the observed AUC, as if it were known.
     true = 0.5 + (counts.auc_pu - 0.5) / (draws[:, 1] - draws[:, 0])
     for risk in (0.01, 0.1, 0.5):
-        found = careful_auc(counts, draws, risk)
+        found = cautious_auc(counts, draws, risk)
         assert counts.auc_pu <= found <= mean
         worse = np.abs(found - true) > np.abs(counts.auc_pu - true)
         assert worse.mean() <= risk + 0.05

@@ -14,7 +14,7 @@ from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, bad_type, public, warn
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import check_both_sides, read_counts
-from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
+from purecover.estimators.choice import KnownBeta, check_estimator, with_clean_labels
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals.evidence import bins_for, local_ratio
 from purecover.intervals.interval import Interval
@@ -152,7 +152,7 @@ class Quantifier:
             self.proportions_ = told
         else:
             fitted = check_estimator(given.estimator)
-            tell_clean(fitted, given.beta)
+            with_clean_labels(fitted, given.beta)
             fitted.fit(counts)
             self.proportions_ = given.estimated(fitted.proportions_)
             again = fitted if given.beta is None else KnownBeta(fitted, given.beta)

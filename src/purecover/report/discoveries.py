@@ -19,7 +19,7 @@ from purecover._validation import Frozen, as_real_vector, bad_value, public, to_
 from purecover._view import number
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, check_both_sides
-from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.label_curve import LARGEST, LabelCurve
 from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval
@@ -355,7 +355,7 @@ def error_rates(
     fitted = None
     if pi0 is None:
         fitted = check_estimator(NullShare() if estimator is None else estimator)
-        tell_clean(fitted, 1.0)
+        with_clean_labels(fitted, 1.0)
         fitted.fit(mirror)
         share = fitted.proportions_.unlabeled_inclusion
         found = fitted.interval(

@@ -25,8 +25,8 @@ from purecover._validation import FrozenDict, public
 from purecover.checks import CHECKS, CheckContext, CheckResult, run_checks
 from purecover.checks.catalog import largest_delta
 from purecover.counts import ScoreCounts, pu_roc_curve
-from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
-from purecover.estimators.estimate import LabelRates, PriorEstimate, WhenLooked
+from purecover.estimators.choice import cautious_auc_of, check_estimator, with_clean_labels
+from purecover.estimators.estimate import LabelRates, PriorEstimate
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
@@ -380,7 +380,7 @@ def estimate_proportions(
     from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
     from purecover.estimators.choice import KnownBeta, full_name
 
-    tell_clean(estimator, given.beta)
+    with_clean_labels(estimator, given.beta)
     try:
         estimator.fit(counts)
     except exceptions.IdentifiabilityError as error:
@@ -400,16 +400,13 @@ def estimate_proportions(
 
             p_value = float(clean_test(counts).p_value)
 
-    def compared() -> dict[str, tuple[float, float]]:
-        thin = counts.thinned(MAX_THRESHOLDS)
-        others = fit_others(thin, given, estimator, noisy=beta_estimated)
-        return {name: (used.alpha, used.beta), **others}
-
+    thin = counts.thinned(MAX_THRESHOLDS)
+    others = fit_others(thin, given, estimator, noisy=beta_estimated)
     pure = diagnostics.get("delta_pure")
     estimate = PriorEstimate(
         estimator=name,
         proportions=used,
-        spread=WhenLooked(compared),
+        spread={name: (used.alpha, used.beta), **others},
         identification=_identification(counts, used, given),
         notes=tuple(diagnostics["notes"]),
         identifiable=bool(diagnostics["identifiable"]),
@@ -831,7 +828,7 @@ def recover(
             raise valid.bad_value("review", must, valid.show(settings.review))
         settings = replace(settings, threshold=review_threshold(rows.counts, settings.review))
     roc = roc_from_counts(rows.counts, proportions, settings.repair or "isotonic")
-    careful = None if estimation is None else careful_auc_of(estimation.estimator, rows.counts)
+    careful = None if estimation is None else cautious_auc_of(estimation.estimator, rows.counts)
     return Recovery(rows, proportions, settings, roc, given=given, careful_auc=careful, only=only)
 
 
