@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import purecover as pu
-from purecover.estimators.assumptions import clean_many
+from purecover.estimators.clean_labels import clean_many
 from purecover.exceptions import PurecoverError
 
 Case = Callable[[], Any]

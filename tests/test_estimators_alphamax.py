@@ -31,7 +31,7 @@ from purecover.estimators.alphamax import (
     inclusion_curve,
     released_width,
 )
-from purecover.estimators.assumptions import clean_test
+from purecover.estimators.clean_labels import clean_test
 from purecover.exceptions import IdentifiabilityError
 
 ELBOWS = get_args(Elbow)

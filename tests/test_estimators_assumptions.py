@@ -15,16 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from purecover import simulate
 from purecover.audit.posterior import alpha_from_audit
 from purecover.counts import ScoreCounts
-from purecover.estimators.assumptions import (
-    CleanTest,
-    _distances,
-    _p_values,
-    _permutation_test,
-    clean_many,
-    clean_test,
-    scar_test,
-)
+from purecover.estimators.clean_labels import CleanTest, _p_values, clean_many, clean_test
 from purecover.estimators.estimate import PriorEstimate
+from purecover.estimators.scar import _distances, _permutation_test, scar_test
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions

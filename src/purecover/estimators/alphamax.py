@@ -52,7 +52,7 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators import base
-from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
+from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
 from purecover.recovery.rates import effective_sizes
 
 

@@ -396,7 +396,7 @@ def estimate_proportions(
         probability = diagnostics.get("clean_probability")
         p_value = diagnostics.get("clean_p_value")
         if probability is None and p_value is None:
-            from purecover.estimators.assumptions import clean_test
+            from purecover.estimators.clean_labels import clean_test
 
             p_value = float(clean_test(counts).p_value)
 
