@@ -117,7 +117,7 @@ def main() -> None:
     model = grow(lessons)
     kinds = {"log_odds": "f4", "noise": "f4", "cut": "f4", "feature": "i1", "leaf": "u2"}
     kinds |= {"root": "i4", "above": "i4"}
-    arrays = {name: np.asarray(value) for name, value in vars(model).items()}
+    arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(model).items()}
     arrays |= {name: arrays[name].astype(kind) for name, kind in kinds.items()}
     arrays |= {"stretch": np.array(given.stretch), "risk": np.array(given.risk)}
     arrays = sealed(KIND, arrays)

@@ -63,9 +63,6 @@ START = np.concatenate(([0.3, 0.05], SHAPES["smooth"][0]))[None]
 FREE = np.ones(6, dtype=np.bool_)
 
 
-# -- bins -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n", [(5, 20), (100, 1000), (3000, 30_000)])
 def test_bins_hold_everyone(n: tuple[int, int]) -> None:
     data = sample(n=n)
@@ -76,13 +73,6 @@ def test_bins_hold_everyone(n: tuple[int, int]) -> None:
     u = np.exp(bins.log_below)
     assert np.all(np.diff(u) > 0)
     np.testing.assert_allclose(u + np.exp(bins.log_above), 1)
-
-
-def test_bins_are_fine_at_the_ends_only() -> None:
-    bins = RankBins.from_counts(sample(n=(2000, 20_000)).counts)
-    assert bins.total[0] < 30
-    assert bins.total[-1] < 30
-    assert bins.total[bins.total.size // 2] > 400
 
 
 def test_replicates_are_binned_like_the_data() -> None:
@@ -103,9 +93,6 @@ def test_pure_ends_reach_no_deeper_than_they_say() -> None:
         # They are ends: nothing outside lies further out.
         assert np.all(np.diff(low.astype(int)) <= 0)
         assert np.all(np.diff(high.astype(int)) >= 0)
-
-
-# -- the curve --------------------------------------------------------------------------------
 
 
 def test_ceiling_and_floor_are_the_ratios() -> None:
@@ -187,9 +174,6 @@ def test_data_off_any_curve_are_tempered() -> None:
     odd = pu.ScoreCounts.from_scores(rank, (rank // 200) % 2)
     bins = RankBins.from_counts(odd)
     assert dispersion(bins, find_candidates(bins, clean_prior=0.5)) > 10
-
-
-# -- the posterior ----------------------------------------------------------------------------
 
 
 def test_prior_masses() -> None:
@@ -306,9 +290,6 @@ def test_quantiles_of_two_cells() -> None:
     assert found.kind_probability("steep")[0] == 0.25
 
 
-# -- what users see ---------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_fails_where_negatives_reach_the_top() -> None:
     """Documented: alpha comes out too large if the best scores are not all positives."""
@@ -333,24 +314,6 @@ def test_flipping_exchanges_the_roles() -> None:
     assert flipped.beta == pytest.approx(1 - found.alpha, abs=0.01)
 
 
-@pytest.mark.slow
-def test_clean_labels() -> None:
-    clean = [
-        pu.estimators.LabelCurve().fit(sample(3, (2000, 10_000), seed=i).counts) for i in range(5)
-    ]
-    assert np.median([e.diagnostics_["clean_probability"] for e in clean]) > 0.9
-    assert min(e.proportions_.beta for e in clean) > 0.99
-    noisy = pu.estimators.LabelCurve().fit(sample(3, (2000, 10_000), beta=0.85).counts)
-    assert noisy.diagnostics_["clean_probability"] < 1e-3
-    always = pu.estimators.LabelCurve(clean="always").fit(
-        sample(3, (2000, 10_000), beta=0.85).counts
-    )
-    assert always.proportions_.beta == 1
-    assert not always.estimates_beta
-    never = pu.estimators.LabelCurve(clean="never").fit(sample(3, (2000, 10_000)).counts)
-    assert never.diagnostics_["clean_probability"] == 0
-
-
 def test_says_when_scores_cannot_tell() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=1100)  # no skill at all
@@ -372,18 +335,6 @@ def test_intervals_cover() -> None:
     assert np.mean(hits) >= 0.85
 
 
-def test_posterior_interval_is_the_default_and_only_here() -> None:
-    data = sample()
-    estimator = pu.estimators.LabelCurve().fit(data.counts)
-    assert estimator.interval_["alpha"].method == "posterior quantiles"
-    narrow = estimator.interval(confidence_level=0.5)["alpha"]
-    assert narrow.low > estimator.interval_["alpha"].low
-    with pytest.raises(
-        pu.exceptions.InvalidInputError, match=r"'method' parameter of BBE\.interval"
-    ):
-        pu.estimators.BBE().fit(data.counts).interval(method="posterior")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.0005])
 def test_rare_positives(alpha: float) -> None:
@@ -402,31 +353,6 @@ def test_rare_positives(alpha: float) -> None:
     assert np.mean(hits) >= 0.75
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [(50, 500), (500, 50_000)])
-def test_perfect_separation_is_no_contradiction(n: tuple[int, int]) -> None:
-    rng = np.random.default_rng(0)
-    scores = np.concatenate((1 + rng.random(n[0]), rng.random(n[1])))
-    labeled = np.arange(scores.size) < n[0]
-    report = pu.evaluate(scores, labeled, n_resamples=50, estimator="label-curve")
-    assert report.estimation is not None
-    for name in ("alpha", "beta", "delta"):
-        interval = report.estimation.intervals[name]
-        assert interval.low <= interval.estimate <= interval.high
-    assert 0 in report.estimation.intervals["alpha"]
-    assert not any(result.fired and result.severity == "error" for result in report.checks)
-
-
-@pytest.mark.slow
-def test_clean_replicates_are_exactly_clean() -> None:
-    data = sample(2.0, (300, 3000))
-    estimator = pu.estimators.LabelCurve().fit(data.counts)
-    report = pu.evaluate(data.scores, data.labeled, n_resamples=200, estimator="label-curve")
-    assert report.bootstrap is not None
-    share = np.mean(report.bootstrap.replicates["beta"] == 1)
-    assert share == pytest.approx(estimator.diagnostics_["clean_probability"], abs=0.05)
-
-
 def test_fewer_than_a_handful_are_not_told_from_none() -> None:
     counts = pu.ScoreCounts.from_counts([2, 1], [1000, 0], [0, 10_000])
     told = {"alpha": (1e-5, 2e-5), "beta": (0.9, 0.99999), "delta": (0.9, 0.99998)}
@@ -439,20 +365,3 @@ def test_fewer_than_a_handful_are_not_told_from_none() -> None:
     assert _round_handfuls(told | {"alpha": (5.5e-4, 0.01)}, counts)["alpha"] == (5.5e-4, 0.01)
     apart = {"alpha": (0.1, 0.2), "beta": (0.7, 0.8), "delta": (0.5, 0.7)}
     assert _round_handfuls(apart, counts) == apart
-
-
-def test_means_over_some_cells_are_weighted_by_these_alone():
-    a = np.array([[0.1, 0.2, 0.4]])
-    cells = Posterior(
-        a=np.array((a, a, a)),
-        b=np.zeros((3, 1, 3)),
-        weight=np.array([[0.5, 0.3, 0.2]]),
-        clean=np.array([True, True, True]),
-        kinds=np.array(["x", "y", "y"]),
-    )
-    # With b = 0 alpha is a, and labels are clean.
-    np.testing.assert_allclose(cells.mean, [[0.5 * 0.1 + 0.3 * 0.2 + 0.2 * 0.4, 1]])
-    some = cells.mean_over(np.array([False, True, True]))
-    np.testing.assert_allclose(some, [[0.6 * 0.2 + 0.4 * 0.4, 1]])
-    without = replace(cells, weight=np.array([[1.0, 0, 0]]))
-    assert np.isnan(without.mean_over(np.array([False, True, True]))).all()

@@ -131,36 +131,6 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
             pu.evaluate(*data, **wrong, **few)
 
 
-def test_a_headline_names_what_a_pure_top_rests_on() -> None:
-    s = pu.simulate.binormal(0.9).sample(300, 3000, alpha=0.3, random_state=3)
-    for beta in (None, 1.0, 0.9):
-        report = pu.evaluate(s.scores, s.labeled, beta=beta, n_resamples=30, random_state=0)
-        found, text = report.estimation, " ".join(str(report).split())
-        assert not found.identifiable
-        given = pu.evaluate(
-            s.scores,
-            s.labeled,
-            alpha=(beta or 1) - found.delta_pure,
-            beta=beta or 1,
-            threshold=report.metrics.threshold,
-            repair="none",
-            n_resamples=0,
-        )
-        assert f"and {given.auc:.3f}, which it is if the best scores are all positives" in text
-        seen, pure = report.metrics.observed["precision"], given.metrics["precision"]
-        assert f"observed it is {seen:.3f}, and it is {pure:.3f} if the best" in text
-        assert ("and every label is right" in text) == (beta is None)
-        assert (found.delta_pure_noisy is None) == (beta is not None)
-        again = pu.PUReport.from_json(report.to_json()).estimation
-        assert again.delta_pure_noisy == found.delta_pure_noisy
-    # Wrong labels show: what the worst scores say is another end.
-    s = pu.simulate.binormal(1.2).sample(500, 3000, alpha=0.2, beta=0.7, random_state=1)
-    report = pu.evaluate(s.scores, s.labeled, n_resamples=30, random_state=0)
-    most = min(0.5 + (report.auc_pu - 0.5) / report.estimation.delta_pure_noisy, 1.0)
-    words = f"or {most:.3f}, if the worst are all negatives and labels may be wrong"
-    assert words in " ".join(str(report).split())
-
-
 HIGH = pu.MixtureProportions(0.85)
 
 

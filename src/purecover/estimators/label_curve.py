@@ -220,7 +220,7 @@ def find_candidates(
     best = best[evidence[best] > evidence.max() - drop]
     # Candidates also carry the weight of those of their kind that are left out.
     log_weight = every.log_weight[best]
-    for kind in offsets:
+    for kind in np.unique(kinds[best]):
         here = kinds[best] == kind
         all_of_kind = np.logaddexp.reduce(evidence[kinds == kind])
         log_weight[here] += all_of_kind - np.logaddexp.reduce(evidence[best[here]])
@@ -308,7 +308,8 @@ def find_posterior(
         log += log_prior[:, None] + np.log(prior) + np.log(delta_of(a[1], b[1]))
         parts.append((a, b, log))
         clean += [case == "clean_start"] * log.shape[1]
-        candidates = replace(candidates, **{case: x[::n_rows]})
+        reached: dict[str, Any] = {case: x[::n_rows]}
+        candidates = replace(candidates, **reached)
 
     def beside(values: tuple[FloatArray, ...]) -> FloatArray:
         """All cells of a row of data beside each other."""

@@ -320,14 +320,14 @@ class Quantifier:
         return variance
 
     def _weight(self, scores: FloatArray, share: float) -> FloatArray:
-        """What tells the share of positives best where it is about so much."""
+        """Weight of each score that tells best a share of positives near this one."""
         more = np.expm1(np.interp(scores, *self._ratio))
         share = min(max(share, 0.01), 0.99)
         return np.asarray(more / (1 + share * more))
 
 
 class _Sample(NamedTuple):
-    """What is read of a sample: where its mean lies between those of labeled and unlabeled."""
+    """Mean of a sample, and where it lies between those of labeled and unlabeled."""
 
     size: int
     mean: float

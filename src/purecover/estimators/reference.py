@@ -221,7 +221,7 @@ class ReferencePosterior(PriorEstimator):
     Parameters
     ----------
     clean : {"weigh", "always"}, default="weigh"
-        Whether labels may be wrong: as often as in problems that look alike, or never.
+        Whether labels may be wrong: as often as in similar problems, or never.
 
     Attributes
     ----------

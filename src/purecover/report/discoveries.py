@@ -20,7 +20,8 @@ from purecover._view import number
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, check_both_sides
 from purecover.estimators.choice import check_estimator, with_clean_labels
-from purecover.estimators.label_curve import LARGEST, LabelCurve
+from purecover.estimators.curve_fit import LARGEST
+from purecover.estimators.label_curve import LabelCurve, solve_label_curve
 from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
@@ -197,7 +198,7 @@ class NullShare(LabelCurve):
         )
         ratio = mixture / null
         variance = mixture * (1 - mixture) / sizes[1] + ratio**2 * null * (1 - null) / sizes[0]
-        posterior = self._solve(counts)[0]
+        posterior = solve_label_curve(counts, self.clean).posterior
         weights, shares = posterior.weight[0], posterior.alpha[0]
         spread = float(weights @ (shares - weights @ shares) ** 2)
         return spread / (spread + 2 * float(variance) / null**2), at
