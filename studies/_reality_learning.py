@@ -1,4 +1,4 @@
-"""What the first part of the reference collection teaches: features, forest, and its settings."""
+"""Features of the first part of the reference collection, and the forest grown on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from sklearn.model_selection import GroupKFold
 from studies._reality import FOLDER, RealProblem
 
 from purecover.counts import ScoreCounts
-from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import Reference, label_curve_posterior, visible
+from purecover.estimators.features import features_of
+from purecover.estimators.label_curve import alpha_of, delta_of, solve_label_curve
+from purecover.estimators.reference import Reference
 
 N_TREES, LEAST, SHARE = 100, 10, 0.3
 """Trees, problems in a leaf at least, and the share of features that a split looks at."""
@@ -27,7 +27,7 @@ N_TREES, LEAST, SHARE = 100, 10, 0.3
 
 @dataclass(frozen=True, eq=False)
 class Lessons:
-    """Problems with what is visible and what is true; one row each."""
+    """Features and truth of problems, one row each."""
 
     names: tuple[str, ...]
     x: Any
@@ -50,7 +50,7 @@ class Lessons:
 
 
 def counts_of(problem: RealProblem) -> ScoreCounts:
-    """What a person with these data would see; bins take the place of scores."""
+    """Counts that a person with these data would have; bins take the place of scores."""
     seen = problem.labeled + problem.unlabeled > 0
     scores = np.arange(seen.sum(), dtype=np.float64)[::-1]
     return ScoreCounts.from_counts(
@@ -103,7 +103,7 @@ def families() -> dict[str, str]:
 
 
 def read_lessons(problems: Sequence[RealProblem], cache: Path, n_jobs: int = 2) -> Lessons:
-    """Features of all problems, kept in a file, since they take half a second each."""
+    """Features of all problems, kept in a file, since they take a tenth of a second each."""
     keys = [_digest(p) for p in problems]
     known: dict[str, Any] = {}
     names: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ def read_lessons(problems: Sequence[RealProblem], cache: Path, n_jobs: int = 2) 
             known = dict(zip(map(str, kept["keys"]), kept["x"], strict=True))
     missing = [i for i, key in enumerate(keys) if key not in known]
     if missing:
-        rows = Parallel(n_jobs)(delayed(_seen)(problems[i]) for i in missing)
+        rows = Parallel(n_jobs)(delayed(_features)(problems[i]) for i in missing)
         names = tuple(rows[0])
         known |= {
             keys[i]: [row[name] for name in names] for i, row in zip(missing, rows, strict=True)
@@ -127,8 +127,8 @@ def read_lessons(problems: Sequence[RealProblem], cache: Path, n_jobs: int = 2) 
     return Lessons(
         names=names,
         x=x,
-        log_odds=logit(a.clip(1e-4, 1 - 1e-4)) - x[:, names.index("reference")],
-        noise=np.minimum(b / expit(x[:, names.index("bound_b")]), 1.5),
+        log_odds=logit(a.clip(1e-4, 1 - 1e-4)),
+        noise=np.minimum(b / expit(x[:, names.index("bound50_b")]), 1.5),
         pure=_pure(dict(zip(names, x.T, strict=True)), alpha, beta),
         family=np.array([family_of.get(p.table, p.table) for p in problems]),
         problems=problems,
@@ -153,49 +153,40 @@ def _digest(problem: RealProblem) -> str:
     return hashlib.sha256(counts.tobytes()).hexdigest()[:20]
 
 
-def _seen(problem: RealProblem) -> dict[str, float]:
+def _features(problem: RealProblem) -> dict[str, float]:
     counts = counts_of(problem)
-    return visible(counts, label_curve_posterior(counts))
+    return features_of(counts, solve_label_curve(counts).posterior)
 
 
 def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Reference:
-    """A forest that finds problems alike."""
+    """Grow a forest that finds similar problems."""
     target = np.column_stack((lessons.log_odds, 2 * lessons.noise, 3 * lessons.pure))
     # A family with many problems is not worth as many sources.
     _, place, size = np.unique(lessons.family, return_inverse=True, return_counts=True)
     forest = RandomForestRegressor(
         n_trees, min_samples_leaf=LEAST, max_features=SHARE, random_state=seed, n_jobs=2
     ).fit(lessons.x, target, sample_weight=size[place] ** -0.5)
-    leaf = np.asarray(forest.apply(lessons.x)).T
-    parts = [tree.tree_ for tree in forest.estimators_]
-    # The roots come first; node k of a tree is moved behind those of the trees before it.
-    start = np.cumsum([n_trees] + [part.node_count - 1 for part in parts[:-1]])
-    place_of = [partial(_moved, tree=tree, start=begin) for tree, begin in enumerate(start)]
-    total = n_trees + sum(part.node_count - 1 for part in parts)
-    feature, cut = np.full(total, -1), np.zeros(total)
-    below, above = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
-    for moved, part in zip(place_of, parts, strict=True):
-        at = moved(np.arange(part.node_count))
-        feature[at] = np.where(part.children_left < 0, -1, part.feature)
-        cut[at] = np.where(part.children_left < 0, 0, part.threshold)
-        below[at], above[at] = moved(part.children_left), moved(part.children_right)
+    trees = [tree.tree_ for tree in forest.estimators_]
+    root = np.cumsum([0] + [tree.node_count for tree in trees[:-1]])
+    for tree in trees:
+        inner = np.flatnonzero(tree.children_left >= 0)
+        if not np.array_equal(tree.children_left[inner], inner + 1):
+            raise ValueError("a node is not followed by the one below it")
     return Reference(
         features=lessons.names,
         log_odds=lessons.log_odds,
         noise=lessons.noise,
         pure=lessons.pure,
-        leaf=np.stack([moved(row) for moved, row in zip(place_of, leaf, strict=True)]),
-        feature=feature,
-        cut=cut,
-        below=below,
-        above=above,
+        root=root,
+        leaf=np.asarray(forest.apply(lessons.x)).T,
+        feature=np.concatenate([np.maximum(tree.feature, -1) for tree in trees]),
+        cut=np.concatenate([tree.threshold for tree in trees]),
+        above=np.concatenate(
+            [tree.children_right + start for tree, start in zip(trees, root, strict=True)]
+        ),
         stretch=1.0,
         risk=0.1,
     )
-
-
-def _moved(node: Any, tree: int, start: int) -> Any:
-    return np.where(node == 0, tree, node - 1 + start)
 
 
 def folds(lessons: Lessons, n_folds: int = 6) -> Any:

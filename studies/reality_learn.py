@@ -18,7 +18,7 @@ from studies._reality_learning import Lessons, counts_of, folds, grow, read_less
 
 from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import KIND, Reference, careful_auc
+from purecover.estimators.reference import KIND, Reference, cautious_auc
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6)
@@ -33,15 +33,15 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
     rng = np.random.default_rng(0)
     rows = []
     for x, problem in zip(lessons.x, lessons.problems, strict=True):
-        seen = dict(zip(lessons.names, x, strict=True))
-        draws = model.alike(seen, _curve(seen, rng)).draws(N_DRAWS, rng)
+        features = dict(zip(lessons.names, x, strict=True))
+        draws = model.similar(features, _curve(features, rng)).draws(N_DRAWS, rng)
         delta = draws[:, 1] - draws[:, 0]
         observed = _auc(problem.labeled, problem.unlabeled)
         # Error of the observed AUC, roughly.
         error = np.sqrt((1 / problem.n_labeled + 1 / problem.n_unlabeled) / 12)
         auc = (0.5 + (observed - 0.5 + error * rng.standard_normal(N_DRAWS)) / delta).clip(0, 1)
         alpha, beta = draws.mean(axis=0)
-        point = careful_auc(counts_of(problem), draws, risk)
+        point = cautious_auc(counts_of(problem), draws, risk)
         true = {"alpha": problem.alpha, "delta": problem.beta - problem.alpha, "auc": problem.auc}
         ends = {
             name: np.quantile(values, [0.025, 0.975])
@@ -60,12 +60,12 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
     return np.array(rows, dtype=np.float64)
 
 
-def _curve(seen: dict[str, float], rng: np.random.Generator) -> Any:
+def _curve(features: dict[str, float], rng: np.random.Generator) -> Any:
     """Roughly the posterior of the label curve, of which only a few figures are kept."""
-    a, b = expit(seen["curve_a"]), expit(seen["curve_b"])
+    a, b = expit(features["curve_a"]), expit(features["curve_b"])
     alpha, delta = alpha_of(a, b), delta_of(a, b)
-    alpha = (alpha + seen["width_alpha"] / 3.92 * rng.standard_normal(200)).clip(0, 0.98)
-    beta = alpha + (delta + seen["width_delta"] / 3.92 * rng.standard_normal(200)).clip(0.02)
+    alpha = (alpha + features["width_alpha"] / 3.92 * rng.standard_normal(200)).clip(0, 0.98)
+    beta = alpha + (delta + features["width_delta"] / 3.92 * rng.standard_normal(200)).clip(0.02)
     beta = np.where(beta > 1 - 0.002, 1.0, beta)
     alpha = np.minimum(alpha, beta - 0.01)
     return alpha.clip(0), beta, np.full(200, 1 / 200)
@@ -115,22 +115,12 @@ def main() -> None:
     if given.stretch is None or given.risk is None:
         return
     model = grow(lessons)
-    arrays = sealed(
-        KIND,
-        dict(  # noqa: C408 - names, not texts
-            features=np.array(model.features),
-            log_odds=model.log_odds.astype(np.float32),
-            noise=model.noise.astype(np.float32),
-            pure=model.pure,
-            leaf=model.leaf.astype(np.int32),
-            feature=model.feature.astype(np.int8),
-            cut=model.cut.astype(np.float32),
-            below=model.below.astype(np.int32),
-            above=model.above.astype(np.int32),
-            stretch=np.array(given.stretch),
-            risk=np.array(given.risk),
-        ),
-    )
+    kinds = {"log_odds": "f4", "noise": "f4", "cut": "f4", "feature": "i1", "leaf": "u2"}
+    kinds |= {"root": "i4", "above": "i4"}
+    arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(model).items()}
+    arrays |= {name: arrays[name].astype(kind) for name, kind in kinds.items()}
+    arrays |= {"stretch": np.array(given.stretch), "risk": np.array(given.risk)}
+    arrays = sealed(KIND, arrays)
     np.savez_compressed(TARGET, **arrays)
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 

@@ -4,7 +4,6 @@ import importlib
 import os
 from collections.abc import Callable, Generator
 from dataclasses import fields
-from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -13,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from purecover.estimators.label_curve import LabelCurve
-from purecover.estimators.reference import ReferencePosterior
+from purecover.counts import ScoreCounts
+from purecover.estimators import label_curve
 
 ROOT = Path(__file__).parents[1]
 
@@ -84,43 +83,31 @@ def quick_three(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_scorer, "default_candidates", quick)
 
 
-FOUND_ANEW = {
-    "test_estimators_common", "test_estimators_label_curve", "test_estimators_reference",
-    "test_frozen",
-}  # fmt: skip
+FOUND_ANEW = {"test_estimators_label_curve", "test_estimators_reference", "test_frozen"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _posteriors_found_once(request: pytest.FixtureRequest) -> Generator[None, None, None]:
-    """Reports of the same scores ask the default estimator for the same, half a second each.
+def _label_curves_solved_once(request: pytest.FixtureRequest) -> Generator[None, None, None]:
+    """Reports of the same scores need the same label curve, a tenth of a second each.
 
-    Where it is the subject, it is asked each time.
+    Where it is the subject, it is solved each time.
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.path.stem not in FOUND_ANEW:
-            patch.setattr(LabelCurve, "_solve_anew", _remembered(LabelCurve._solve_anew))
-            patch.setattr(
-                ReferencePosterior, "_estimate", _remembered(ReferencePosterior._estimate)
-            )
+            patch.setattr(label_curve, "_solve", _solve_once)
         yield
 
 
-_FOUND: dict[tuple[Any, ...], Any] = {}
+_SOLVED: dict[bytes, label_curve.Solution] = {}
+_solve = label_curve._solve
 
 
-def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that finds the same for estimators that print alike and counts that are equal."""
-
-    @wraps(method)
-    def found(self: Any, counts: Any) -> Any:
-        digest = sha256()
-        for each in fields(counts):
-            column = getattr(counts, each.name)
-            digest.update(each.name.encode())
-            digest.update(b"" if column is None else column.dtype.str.encode() + column.tobytes())
-        key = (method.__qualname__, repr(self), digest.digest())
-        if key not in _FOUND:
-            _FOUND[key] = method(self, counts)
-        return _FOUND[key]
-
-    return found
+def _solve_once(counts: ScoreCounts, clean: str) -> label_curve.Solution:
+    digest = sha256(clean.encode())
+    for each in fields(counts):
+        column = getattr(counts, each.name)
+        digest.update(each.name.encode())
+        digest.update(b"" if column is None else column.dtype.str.encode() + column.tobytes())
+    if digest.digest() not in _SOLVED:
+        _SOLVED[digest.digest()] = _solve(counts, clean)
+    return _SOLVED[digest.digest()]

@@ -22,9 +22,9 @@ import purecover as pu
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.estimators import wrappers as _clustered
-from purecover.estimators.assumptions import out_of_fold_scores
 from purecover.estimators.base import Inclusions, PriorEstimator, flipped_counts
 from purecover.estimators.dedpul import DEDPUL
+from purecover.estimators.out_of_fold import out_of_fold_scores
 from purecover.estimators.ratios import BBE
 from purecover.estimators.rows import Rows
 from purecover.estimators.wrappers import (

@@ -19,7 +19,7 @@ from purecover import priors as _compare
 from purecover.counts import ScoreCounts
 from purecover.estimators import PriorEstimate, base
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators, size_notes
-from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.ratios import BBE, RocSlope
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.wrappers import NoisyLabels
@@ -362,8 +362,8 @@ def test_what_is_no_estimator(value: object, error: type[Exception], words: str)
 @pytest.mark.parametrize(("beta", "clean"), [(1, "always"), (0.9, "test"), (None, "test")])
 def test_those_who_ask_whether_labels_are_clean_are_told(beta: float | None, clean: str) -> None:
     asks, does_not = check_estimator("alphamax-n"), BBE()
-    tell_clean(asks, beta)
-    tell_clean(does_not, beta)
+    with_clean_labels(asks, beta)
+    with_clean_labels(does_not, beta)
     assert asks.get_params()["clean"] == clean
     assert repr(does_not) == "BBE()"
 

@@ -67,7 +67,7 @@ def test_results_are_of_the_whole_study(report: str, means: Any) -> None:
     assert sum(numbers["runs"] for numbers in truth.values()) == 1800
     for name in ("Command", "Seed", "Computing time", "Runs made with", "Finished", "Card"):
         assert re.search(rf"^\| {name} \| \S.* \|$", report, re.MULTILINE)
-    assert (ROOT / "benchmarks" / "results" / "paper.csv").stat().st_size < 5e6
+    assert (ROOT / "paper" / "results" / "paper.csv").stat().st_size < 5e6
 
 
 @pytest.mark.parametrize("truth", ["traditional", "same"])

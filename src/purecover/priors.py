@@ -20,9 +20,9 @@ from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, FrozenDict, public
 from purecover.counts import ScoreCounts
 from purecover.estimators import base
-from purecover.estimators.assumptions import FOLDS
 from purecover.estimators.base import TOO_FEW_LABELED, PriorEstimator
-from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
+from purecover.estimators.choice import KnownBeta, default_estimator, full_name, with_clean_labels
+from purecover.estimators.out_of_fold import FOLDS
 from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, PurecoverError
@@ -818,7 +818,7 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
     copy: PriorEstimator = base.clone(estimator)
     if beta is None:
         return copy if copy.estimates_beta else NoisyLabels(copy)
-    tell_clean(copy, beta)
+    with_clean_labels(copy, beta)
     return copy
 
 

@@ -241,10 +241,10 @@ def make_pu_scorer(
     given = GivenProportions.among(options).validated(can_estimate=True)
     prior_estimator = None
     if not given.ways:
-        from purecover.estimators.choice import check_estimator, tell_clean
+        from purecover.estimators.choice import check_estimator, with_clean_labels
 
         prior_estimator = check_estimator(given.estimator)
-        tell_clean(prior_estimator, given.beta)
+        with_clean_labels(prior_estimator, given.beta)
     return PUScorer(
         metric, given, positive_label, {"threshold": threshold, **vars(measured)}, prior_estimator
     )

@@ -183,12 +183,12 @@ class Nodes:
 def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes:
     """Nodes, from whatever the caller knows."""
     from purecover.estimators.base import PriorEstimator, proportion_draws
-    from purecover.estimators.label_curve import LabelCurve
+    from purecover.estimators.label_curve import LabelCurve, solve_label_curve
     from purecover.intervals.resampling import resampler_for
 
     if isinstance(estimate, LabelCurve):
         estimate._check_fitted("interval")
-        found = estimate._solve(estimate._counts)[0]
+        found = solve_label_curve(estimate._counts, estimate.clean).posterior
         return Nodes.smoothed(found.alpha[0], found.beta[0], found.weight[0], "LabelCurve", LOGIT)
     if isinstance(estimate, PriorEstimator):
         estimate._check_fitted("interval")

@@ -586,12 +586,12 @@ def _top(
 
 def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
     """The estimator of that name, or the default; with beta = 1 if labels are clean."""
-    from purecover.estimators.choice import check_estimator, tell_clean
+    from purecover.estimators.choice import check_estimator, with_clean_labels
 
     method = check_estimator(None if name is None else name.casefold().replace("_", "-"))
     if not clean:
         return method
-    tell_clean(method, beta=1)
+    with_clean_labels(method, beta=1)
     if method.estimates_beta:
         raise CommandError(f"--clean cannot be had from {name}, which always estimates beta.")
     return method

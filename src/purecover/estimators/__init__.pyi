@@ -1,15 +1,13 @@
 from purecover.estimators.alphamax import AlphaMax as AlphaMax
 from purecover.estimators.alphamax import AlphaMaxCurve as AlphaMaxCurve
 from purecover.estimators.alphamax import AlphaMaxN as AlphaMaxN
-from purecover.estimators.assumptions import CleanTest as CleanTest
-from purecover.estimators.assumptions import ScarTest as ScarTest
-from purecover.estimators.assumptions import clean_test as clean_test
-from purecover.estimators.assumptions import scar_test as scar_test
 from purecover.estimators.base import Inclusions as Inclusions
 from purecover.estimators.base import PriorEstimator as PriorEstimator
 from purecover.estimators.base import inclusion_bound as inclusion_bound
 from purecover.estimators.base import prior_estimators as prior_estimators
 from purecover.estimators.base import register_prior_estimator as register_prior_estimator
+from purecover.estimators.clean_labels import CleanTest as CleanTest
+from purecover.estimators.clean_labels import clean_test as clean_test
 from purecover.estimators.dedpul import DEDPUL as DEDPUL
 from purecover.estimators.dist_curve import DistCurve as DistCurve
 from purecover.estimators.estimate import LabelRates as LabelRates
@@ -29,6 +27,8 @@ from purecover.estimators.reference import ReferencePosterior as ReferencePoster
 from purecover.estimators.rows import FeaturePriorEstimator as FeaturePriorEstimator
 from purecover.estimators.rows import Rows as Rows
 from purecover.estimators.rows import TIcE as TIcE
+from purecover.estimators.scar import ScarTest as ScarTest
+from purecover.estimators.scar import scar_test as scar_test
 from purecover.estimators.two_views import TwoViews as TwoViews
 from purecover.estimators.wrappers import ClusteredLabels as ClusteredLabels
 from purecover.estimators.wrappers import MedianEnsemble as MedianEnsemble

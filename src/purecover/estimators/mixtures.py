@@ -17,7 +17,7 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators import base
-from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
+from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.wrappers import out_of_fold
 

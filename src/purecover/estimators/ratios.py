@@ -17,7 +17,7 @@ from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators import base
-from purecover.estimators.label_curve import climb
+from purecover.estimators.curve_fit import climb
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.repairs import isotonic_regression
 
@@ -404,9 +404,11 @@ def _slopes(family: str, parameters: FloatArray, points: _Points) -> tuple[Float
 
 def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The best parameters near each start, and their deviance."""
-    best, value = climb(
-        lambda at, rows: -deviance(family, at, points.only(rows)),
-        lambda at, rows: _slopes(family, at, points.only(rows)),
+    best, value, _ = climb(
+        lambda at, rows: (
+            -deviance(family, at, points.only(rows)),
+            *_slopes(family, at, points.only(rows)),
+        ),
         starts,
         _LIMITS[family],
         n_steps=300,

@@ -14,11 +14,12 @@ from purecover import _validation as valid
 from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray, RandomState
 from purecover.counts import ScoreCounts
-from purecover.estimators import assumptions, base
-from purecover.estimators.assumptions import CLEAN_RULES, FAR, FOLDS
+from purecover.estimators import base
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
 from purecover.estimators.estimate import LabelRates
 from purecover.estimators.label_curve import LabelCurve
+from purecover.estimators.out_of_fold import FAR, FOLDS, check_classifier, out_of_fold_scores
 from purecover.estimators.rows import FeaturePriorEstimator, RowPriorEstimator, Rows
 from purecover.exceptions import IdentifiabilityError, PurecoverError
 
@@ -331,7 +332,7 @@ class NoisyLabels(RowPriorEstimator):
         scored: Callable[[], ScoreCounts],
     ) -> Inclusions:
         """Put the two runs together; the second one only where labels are not clean."""
-        verdict, said = assumptions.clean_verdict(self.clean, scored)
+        verdict, said = clean_verdict(self.clean, scored)
         notes = [*run.notes, *said]
         details = {"a": run.a, "unlabeled_run": dict(run.details), **verdict, "labeled_run": None}
         runs, b = [run], 0.0
@@ -357,7 +358,7 @@ class NoisyLabels(RowPriorEstimator):
         noisy = ~base.found_once(
             f"clean {self.clean}",
             (labeled, unlabeled),
-            lambda: assumptions.clean_many(counts, labeled, unlabeled, self.clean),
+            lambda: clean_many(counts, labeled, unlabeled, self.clean),
         )
         if noisy.any():
             flipped = inner._estimate_many_flipped(counts, labeled[noisy], unlabeled[noisy])
@@ -795,7 +796,7 @@ class ClusteredLabels(FeaturePriorEstimator):
                 raise valid.bad_type("n_clusters", must, self.n_clusters)
         else:
             valid.check_integer("n_clusters", self.n_clusters, low=1)
-        assumptions.check_classifier(self.classifier)
+        check_classifier(self.classifier)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         cluster = self._clusters(rows.labeled, rng)
@@ -820,7 +821,7 @@ class ClusteredLabels(FeaturePriorEstimator):
 
     def _run(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         """What part of the unlabeled is like the labeled of one cluster."""
-        pool = np.concatenate(assumptions.out_of_fold_scores(rows, self.classifier, rng))
+        pool = np.concatenate(out_of_fold_scores(rows, self.classifier, rng))
         counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < rows.n_labeled)
         return self._inner()._estimate(counts)
 

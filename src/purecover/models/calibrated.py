@@ -30,7 +30,7 @@ from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Sce
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
-from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.exceptions import IdentifiabilityError
 from purecover.models import tables
 from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
@@ -479,7 +479,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         given = GivenProportions(*told, self.scenario).validated(can_estimate=True)
         if not given.ways:
             found = check_estimator(self.prior_estimator, "prior_estimator")
-            tell_clean(found, given.beta)
+            with_clean_labels(found, given.beta)
             return given, found
         if self.prior_estimator is not None:
             must = f"left out where {given.ways[0]!r} is given"

@@ -29,7 +29,7 @@ from purecover._validation import Frozen
 from purecover.checks import CHECKS, CheckContext
 from purecover.checks.catalog import warnings_of_data
 from purecover.counts import ScoreCounts, pu_roc_curve
-from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
+from purecover.estimators.choice import KnownBeta, check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
@@ -173,7 +173,7 @@ def _findings(
 def make_estimator(given: GivenProportions) -> PriorEstimator:
     """A new estimator, told if labels are known to be clean."""
     estimator = check_estimator(given.estimator)
-    tell_clean(estimator, given.beta)
+    with_clean_labels(estimator, given.beta)
     return estimator
 
 

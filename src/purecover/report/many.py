@@ -400,9 +400,9 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
     replicates, n = None, len(shared.draws)
     if n:
         if shared.estimate.n_alike is not None:
-            from purecover.estimators.reference import careful_auc
+            from purecover.estimators.reference import cautious_auc
 
-            found = replace(found, careful_auc=careful_auc(counts, shared.draws))
+            found = replace(found, careful_auc=cautious_auc(counts, shared.draws))
         replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
     seen_in = f"the scores in {valid.show(shared.reference)}"
     return found.report(shared.estimate, replicates, reference=seen_in)

@@ -26,7 +26,7 @@ from purecover._validation import public
 from purecover.checks.base import CheckContext
 from purecover.checks.catalog import CHECKS, largest_delta, run_checks
 from purecover.counts import ScoreCounts, pu_roc_curve
-from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
+from purecover.estimators.choice import cautious_auc_of, check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
@@ -318,7 +318,7 @@ def find_proportions(
     from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
     from purecover.estimators.choice import KnownBeta, full_name
 
-    tell_clean(estimator, given.beta)
+    with_clean_labels(estimator, given.beta)
     try:
         estimator.fit(counts)
     except exceptions.IdentifiabilityError as error:
@@ -333,7 +333,7 @@ def find_proportions(
         probability = diagnostics.get("clean_probability")
         p_value = diagnostics.get("clean_p_value")
         if probability is None and p_value is None:
-            from purecover.estimators.assumptions import clean_test
+            from purecover.estimators.clean_labels import clean_test
 
             p_value = float(clean_test(counts).p_value)
     others = _estimate_by_others(
@@ -718,7 +718,7 @@ def recover(
         roc,
         formulas.youden_threshold(roc) if threshold is None else threshold,
         given=given,
-        careful_auc=None if estimation is None else careful_auc_of(estimation.estimator, counts),
+        careful_auc=None if estimation is None else cautious_auc_of(estimation.estimator, counts),
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
         chosen_by=chosen_by,
     )
