@@ -34,7 +34,6 @@ from purecover.exceptions import (
     RecoveryWarning,
 )
 from purecover.proportions import GivenProportions
-from purecover.report import pipeline
 
 # == evaluate ==================================================================================
 
@@ -238,9 +237,9 @@ class TestContradicted:
         report = found.reports["perfect"]
         assert report.auc_direct > 1
         assert not report.infeasible
-        assert report.auc == 1.0
+        assert report.auc_pu < report.auc <= 1.0
         assert report.truth.metrics["roc_auc"] in report.intervals["roc_auc"]
-        assert "1.000 (95 % interval" in " ".join(str(report).split())
+        assert f"{report.auc:.3f} (95 % interval" in " ".join(str(report).split())
         again = pu.PUReport.from_json(report.to_json())
         assert not again.infeasible
         given = pu.evaluate(report.counts, alpha=report.proportions.alpha, n_resamples=0)
