@@ -237,7 +237,7 @@ figure: $(VENV)/.dev ## Make the figures of README and how-to pages again
 	$(BIN)/python tools/make_howto_pictures.py
 
 train-dist-curve: $(VENV)/.dev ## Train the network of DistCurve again (a few minutes)
-	$(BIN)/python tools/train_dist_curve.py
+	$(BIN)/python paper/tools/train_dist_curve.py
 
 freeze: $(VENV)/.dev ## Write down anew the figures and signatures that must not change unnoticed
 	$(BIN)/python tools/freeze.py

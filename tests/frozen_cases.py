@@ -20,6 +20,7 @@ import numpy as np
 import purecover as pu
 from purecover.estimators.assumptions import clean_many
 from purecover.exceptions import PurecoverError
+from purecover_paper import systems
 
 Case = Callable[[], Any]
 World = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
@@ -149,36 +150,28 @@ OPTIONS: dict[str, Callable[[], Any]] = {
             ["e1", "e2", "e3"], ["alternative", "main"], ["isotonic", "none"]
         )
     },
-    "FittedRoc power": _call(pu.estimators.FittedRoc, family="power"),
-    "FittedRoc all": _call(pu.estimators.FittedRoc, n_thresholds=None),
-    "GaussianMixtures never": _call(pu.estimators.GaussianMixtures, clean="never", n_starts=2),
-    "GaussianMixtures always": _call(pu.estimators.GaussianMixtures, clean="always", n_starts=2),
+    "FittedRoc power": _call(systems.FittedRoc, family="power"),
+    "FittedRoc all": _call(systems.FittedRoc, n_thresholds=None),
+    "GaussianMixtures never": _call(systems.GaussianMixtures, clean="never", n_starts=2),
+    "GaussianMixtures always": _call(systems.GaussianMixtures, clean="always", n_starts=2),
     "GaussianMixtures diagonal": _call(
-        pu.estimators.GaussianMixtures, covariance="diagonal", logit_scores=False, ridge=0.1
+        systems.GaussianMixtures, covariance="diagonal", logit_scores=False, ridge=0.1
     ),
-    "KernelMean km1": _call(
-        pu.estimators.KernelMean, variant="km1", max_points=120, random_state=1
-    ),
-    "KernelMean width": _call(pu.estimators.KernelMean, width=0.7, max_points=100, random_state=1),
+    "KernelMean km1": _call(systems.KernelMean, variant="km1", max_points=120, random_state=1),
+    "KernelMean width": _call(systems.KernelMean, width=0.7, max_points=100, random_state=1),
     "LabelCurve never": _call(pu.estimators.LabelCurve, clean="never"),
     "LabelCurve always": _call(pu.estimators.LabelCurve, clean="always"),
-    "MedianEnsemble": lambda: pu.estimators.MedianEnsemble(
-        [pu.estimators.BBE(), pu.estimators.RocSlope(), pu.estimators.PatraSen()]
-    ),
     "NoisyLabels test": lambda: pu.estimators.NoisyLabels(pu.estimators.RocSlope()),
     "NoisyLabels never": lambda: pu.estimators.NoisyLabels(pu.estimators.RocSlope(), clean="never"),
     "NoisyLabels always": lambda: pu.estimators.NoisyLabels(
         pu.estimators.RocSlope(), clean="always"
     ),
-    "PatraSen": _call(pu.estimators.PatraSen, n_grid=50, max_thresholds=40),
-    "PearsonDivergence": _call(
-        pu.estimators.PearsonDivergence, n_centers=20, n_folds=3, random_state=1
-    ),
-    "PenalizedL1": _call(pu.estimators.PenalizedL1, n_centers=30, n_folds=3, random_state=1),
-    "Regrouping": lambda: pu.estimators.Regrouping(pu.estimators.BBE(), share=0.2),
+    "PatraSen": _call(systems.PatraSen, n_grid=50, max_thresholds=40),
+    "PearsonDivergence": _call(systems.PearsonDivergence, n_centers=20, n_folds=3, random_state=1),
+    "PenalizedL1": _call(systems.PenalizedL1, n_centers=30, n_folds=3, random_state=1),
+    "Regrouping": lambda: systems.Regrouping(pu.estimators.BBE(), share=0.2),
     "RocSlope": _call(pu.estimators.RocSlope, error=0.3, n_thresholds=None),
-    "Subsampling": lambda: pu.estimators.Subsampling(pu.estimators.RocSlope(), ceiling=0.8),
-    "TIcE": lambda: pu.estimators.TIcE(
+    "TIcE": lambda: systems.TIcE(
         n_intervals=11, max_bepp=5, max_splits=40, min_size=20, error=None, n_folds=3, n_rounds=1
     ),
 }
@@ -210,9 +203,8 @@ def _interval_cases() -> Iterator[tuple[str, Case]]:
         "roc slope": pu.estimators.RocSlope,
         "alphamax-n": pu.estimators.AlphaMaxN,
         "dedpul": pu.estimators.DEDPUL,
-        "patra-sen": pu.estimators.PatraSen,
+        "patra-sen": systems.PatraSen,
         "elkan-noto": pu.estimators.ElkanNoto,
-        "median": pu.estimators.MedianEnsemble,
         "noisy": lambda: pu.estimators.NoisyLabels(pu.estimators.BBE()),
     }
     methods = ["bootstrap", "m-out-of-n", "bound"]
@@ -225,11 +217,9 @@ def _interval_cases() -> Iterator[tuple[str, Case]]:
         yield f"posterior of {world}", _interval(pu.estimators.LabelCurve, WORLDS[world])
     yield (
         "halves of features",
-        _interval(
-            lambda: pu.estimators.KernelMean(max_points=60), _features("clean"), n_resamples=6
-        ),
+        _interval(lambda: systems.KernelMean(max_points=60), _features("clean"), n_resamples=6),
     )
-    yield "halves of a tree", _interval(pu.estimators.TIcE, _features("noisy"), n_resamples=6)
+    yield "halves of a tree", _interval(systems.TIcE, _features("noisy"), n_resamples=6)
 
 
 def _scar(world: str, **options: Any) -> Case:
@@ -441,15 +431,13 @@ PROBABLE = ("brier", "brier_miscalibration", "log_loss", "calibration_slope", "e
 
 
 def _cautious() -> Iterator[tuple[str, Case]]:
-    """What follows from the default's posterior, from probabilities, and from two scores."""
+    """What follows from the default's posterior and from probabilities."""
     for world in ("clean", "noisy", "weak", "apart"):
         yield f"cautious AUC of {world}", _call(_cautious_auc, world)
     options: Any = {"metrics": PROBABLE, "threshold": 0.4}
     for given, proportions in PROPORTIONS.items():
         data: Any = (COUNTS["probabilities"], proportions)
         yield f"probabilities, {given}", _call(pu.recover_metrics, *data, **options)
-    for world, beta in (("clean", 1.0), ("many", 0.9)):
-        yield f"two views of {world}", _call(_of_two_views, world, beta)
     for world, alpha in (("clean", 0.3), ("apart", None)):
         yield f"quantifier of {world}", _call(_quantified, world, alpha)
 
@@ -459,15 +447,6 @@ def _cautious_auc(world: str) -> Any:
     estimation = report.estimation
     assert estimation is not None
     return {"auc": report.auc, "direct": report.auc_direct, "intervals": estimation.intervals}
-
-
-def _of_two_views(world: str, beta: float) -> Any:
-    """From two scores that are, given the class, independent of each other."""
-    scores, labeled = MANY if world == "many" else WORLDS[world]
-    positive = scores > np.where(labeled, -9.0 if beta == 1 else 0.0, 1.0)
-    views = np.random.RandomState(len(world)).laplace(size=(scores.size, 2)) + 2 * positive[:, None]
-    found = pu.estimators.TwoViews(beta=beta).fit(views, labeled)
-    return {**_shown(found), "interval": found.interval_}
 
 
 def _quantified(world: str, alpha: float | None) -> Any:

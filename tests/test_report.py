@@ -33,7 +33,7 @@ import purecover as pu
 from purecover import simulate
 from purecover._validation import check_real
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.noisy import NoisyLabels
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
@@ -532,7 +532,7 @@ class TestEstimated:
             ("regrouping", "regrouping"),
             (pu.estimators.NoisyLabels(pu.estimators.BBE(), clean="never"), "bbe"),
             (
-                pu.estimators.NoisyLabels(pu.estimators.Regrouping(pu.estimators.BBE())),
+                pu.estimators.NoisyLabels(prior_estimators()["regrouping"](pu.estimators.BBE())),
                 "regrouping(bbe)",
             ),
             (pu.estimators.BBE(), "bbe, labels taken as clean"),

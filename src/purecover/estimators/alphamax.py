@@ -53,6 +53,7 @@ from purecover._validation import Frozen, bad_value, check_choice, check_integer
 from purecover.counts import ScoreCounts
 from purecover.estimators import base
 from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
+from purecover.estimators.samples import weight_units
 from purecover.recovery.rates import effective_sizes
 
 
@@ -879,7 +880,7 @@ class AlphaMax(base.PriorEstimator):
         if self.weighting != "auto":
             weighting = self.weighting
         starts = bin_starts(counts, bins)
-        units = base.weight_units(counts)
+        units = weight_units(counts)
         q, n_labeled = _shares(labeled, starts, units[0])
         p, n_unlabeled = _shares(unlabeled, starts, units[1])
         weights = (1.0, 1.0)

@@ -15,13 +15,14 @@ from threadpoolctl import threadpool_limits
 from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._imports import bdtr, bdtrc, betainc
-from purecover._inputs import RESPONSES, encode_labels, response_scores
+from purecover._inputs import encode_labels, response_scores
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import clone, read_both_sides, weight_units
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.rows import Rows
+from purecover.estimators.parameters import check_classifier, clone
+from purecover.estimators.rows import FeatureRows
+from purecover.estimators.samples import read_both_sides, weight_units
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval
 
@@ -203,7 +204,7 @@ _MOST_SQUARED = 20
 
 
 def out_of_fold_scores(
-    rows: Rows, classifier: Any, rng: np.random.Generator
+    rows: FeatureRows, classifier: Any, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Scores of the labeled and of the unlabeled, from fits without the fold the row is in."""
     folds = min(FOLDS, rows.n_labeled, rows.n_unlabeled)
@@ -236,17 +237,7 @@ def out_of_fold_scores(
     return scores[: rows.n_labeled], scores[rows.n_labeled :]
 
 
-def check_classifier(classifier: Any) -> None:
-    """None, or something that can be trained and then gives scores."""
-    if classifier is None:
-        return
-    gives = any(hasattr(classifier, name) for name in RESPONSES)
-    if isinstance(classifier, type) or not (hasattr(classifier, "fit") and gives):
-        must = "a scikit-learn classifier with decision_function or predict_proba"
-        raise valid.bad_type("classifier", must, classifier)
-
-
-def _default_classifiers(rows: Rows, folds: int) -> list[Any]:
+def _default_classifiers(rows: FeatureRows, folds: int) -> list[Any]:
     """What is tried: with few features squares and products, with more two normal classes, too.
 
     Not those, if fewer rows than features are there to tell their covariances from.
@@ -364,7 +355,10 @@ def scar_test(
         Held-out scores, larger for positives. Default: those of ``classifier``, each from a
         fit without the fold the row is in.
     classifier : scikit-learn classifier, optional
-        As in :class:`ClusteredLabels`; only without ``scores``.
+        Tells labeled from unlabeled examples, where no ``scores`` are given; needs
+        ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
+        their squares and products; above 20 features, the better of one without the latter two
+        and of quadratic discriminant analysis.
     n_permutations : int, default=200
         Number of simulated labelings.
     random_state : int, numpy.random.Generator or None, default=0
@@ -377,7 +371,7 @@ def scar_test(
 
     See Also
     --------
-    ClusteredLabels : Estimates alpha where labels are random only within kinds of positives.
+    clean_test : Test of the other assumption, that no label is wrong.
 
     Notes
     -----
@@ -439,10 +433,11 @@ def scar_test(
     >>> pu.estimators.scar_test(X, chosen, alpha=0.32).p_value < 0.05
     True
     """
-    rows = Rows.from_data(X, labeled)
+    rows = FeatureRows.from_data(X, labeled)
     low, high = _alpha_ends(alpha)
     n_permutations = valid.check_integer("n_permutations", n_permutations, low=19)
-    check_classifier(classifier)
+    if classifier is not None:
+        check_classifier("classifier", classifier)
     rng = valid.check_random_state(random_state)
     for side, n in (("labeled", rows.n_labeled), ("unlabeled", rows.n_unlabeled)):
         if n < FEWEST:
@@ -525,7 +520,7 @@ def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
 
 
 def _both_scores(
-    rows: Rows,
+    rows: FeatureRows,
     labeled: ArrayLike,
     scores: ArrayLike | None,
     classifier: Any,

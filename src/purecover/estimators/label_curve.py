@@ -34,6 +34,7 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
 from purecover.estimators import base
+from purecover.estimators.samples import weight_units
 
 # -- The curve and its fit -----------------------------------------------------------------------
 
@@ -427,7 +428,7 @@ class RankBins:
     @classmethod
     def from_counts(cls, counts: ScoreCounts) -> RankBins:
         """Bins of a whole data set."""
-        units = base.weight_units(counts)
+        units = weight_units(counts)
         labeled = np.asarray(counts.labeled[::-1] * units[0], dtype=np.float64)
         unlabeled = np.asarray(counts.unlabeled[::-1] * units[1], dtype=np.float64)
         seen = np.cumsum(labeled + unlabeled)

@@ -13,8 +13,8 @@ from purecover._imports import log_ndtr, ndtr
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, bad_type, public, warn
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
+from purecover.estimators.samples import check_both_sides, read_counts
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals.evidence import bins_for, local_ratio
 from purecover.intervals.interval import Interval

@@ -57,7 +57,7 @@ def visible(counts: ScoreCounts, curve: label_curve.Posterior) -> dict[str, floa
     which b is told.
     """
     sizes = np.minimum(effective_sizes(counts), _MOST)
-    flipped = base.flipped_counts(counts)
+    flipped = counts.flipped()
     found = {
         "auc_pu": _odds(counts.auc_pu),
         "n_labeled": float(np.log(sizes[0])),

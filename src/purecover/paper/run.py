@@ -24,7 +24,7 @@ from purecover.counts import ScoreCounts, auc_pu
 from purecover.estimators.alphamax import AlphaMaxN
 from purecover.estimators.base import PriorEstimator, prior_estimators
 from purecover.estimators.label_curve import LabelCurve
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.noisy import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.replicates import bootstrap
 from purecover.models.networks import bagged_scores_many, check_device

@@ -18,9 +18,10 @@ from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public, to_numpy
 from purecover._view import number
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, check_both_sides
+from purecover.estimators.base import Inclusions
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.estimators.label_curve import LARGEST, LabelCurve
+from purecover.estimators.samples import check_both_sides
 from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating

@@ -1,4 +1,4 @@
-"""All estimators of alpha and beta side by side on the same examples."""
+"""Comparison of estimators of alpha and beta on the same examples."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from time import perf_counter
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -15,24 +16,27 @@ from threadpoolctl import threadpool_limits
 from purecover import _validation as valid
 from purecover._codec import plain_fields
 from purecover._inputs import Tabular, encode_labels, refuse_frame
-from purecover._progress import Progress, part_of, shown
-from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
+from purecover._progress import Progress, shown
+from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, FrozenDict, public
 from purecover.counts import ScoreCounts
-from purecover.estimators import base
-from purecover.estimators.assumptions import FOLDS
-from purecover.estimators.base import TOO_FEW_LABELED, PriorEstimator
+from purecover.estimators.base import MAX_THRESHOLDS, PriorEstimator, prior_estimators
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
-from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.noisy import NoisyLabels
+from purecover.estimators.parameters import clone
+from purecover.estimators.replicates import MOST_CELLS, ReplicateDraws, half
+from purecover.estimators.rows import (
+    FeaturePriorEstimator,
+    FeatureRows,
+    check_differ,
+    read_matrix,
+)
+from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
 from purecover.exceptions import InvalidInputError, PurecoverError
+from purecover.intervals import resampling
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import GroupResampler, group_resampler, read_groups
 from purecover.proportions import MixtureProportions, percent_hint
 from purecover.recovery.rates import effective_sizes
-
-# -- What a comparison of estimators holds, and how it prints ------------------------------------
-
 
 QUANTITIES = ("alpha", "beta", "delta")
 """What is estimated; delta is beta - alpha, by which recovery divides."""
@@ -45,7 +49,7 @@ _NUMBER, _ENDS, _SECONDS, _FROM = 8, 17, 8, 10
 
 @dataclass(frozen=True, kw_only=True)
 class PriorRow(Frozen):
-    """What one estimator says.
+    """Estimate of one estimator in a comparison.
 
     Attributes
     ----------
@@ -115,8 +119,6 @@ class PriorComparison(Tabular):
         Bootstrap replicates of each interval; 0 if there are no intervals.
     notes : tuple of str
         Sentences to read beside the whole table.
-    scores_from : str or None
-        How the scores were made, where that is known.
     """
 
     rows: tuple[PriorRow, ...]
@@ -128,7 +130,6 @@ class PriorComparison(Tabular):
     confidence_level: float = 0.95
     n_resamples: int = 0
     notes: tuple[str, ...] = ()
-    scores_from: str | None = None
 
     def __iter__(self) -> Iterator[PriorRow]:
         return iter(self.rows)
@@ -188,15 +189,12 @@ class PriorComparison(Tabular):
         return document
 
     def __str__(self) -> str:
-        source = [] if self.scores_from is None else [f"scores of {self.scores_from}"]
-        lines = [*_wrapped([self._data_line(), *source]), "", *self._table(), ""]
-        return "\n".join([*lines, *_wrapped(self._words())])
+        lines = [*_wrapped([self._data_line()]), "", *self._table(), "", *_wrapped(self._words())]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         names = ", ".join(row.name for row in self.rows)
         return f"PriorComparison({len(self.succeeded)} of {len(self)} estimates: {names})"
-
-    # -- words --------------------------------------------------------------------------
 
     def _data_line(self) -> str:
         parts = [f"{self.n_labeled:,.10g} labeled", f"{self.n_unlabeled:,.10g} unlabeled"]
@@ -254,24 +252,18 @@ class PriorComparison(Tabular):
         elif not found:
             texts.append("no estimator finds alpha and beta")
         texts += self.notes
-        texts += [f"{self._who(names)}: {said}" for said, names in self._remarks().items()]
-        return texts
+        remarks: dict[str, list[str]] = {}
+        for row in self.rows:
+            for said in row.notes if row.error is None else row.error.splitlines()[:1]:
+                remarks.setdefault(said, []).append(row.name)
+        return texts + [f"{self._who(names)}: {said}" for said, names in remarks.items()]
 
     def _who(self, names: list[str]) -> str:
-        """Those who say the same; ten names in a row are harder to read than the missing one."""
+        """Name the estimators of a remark; ten names are harder to read than the missing one."""
         silent = [row.name for row in self.rows if row.name not in names]
         if len(names) > 2 and len(silent) < 2:
             return " but ".join(["all", *silent])
         return ", ".join(names)
-
-    def _remarks(self) -> dict[str, list[str]]:
-        """Notes and complaints, each once, with the names of those who say it."""
-        remarks: dict[str, list[str]] = {}
-        for row in self.rows:
-            said = row.notes if row.error is None else (row.error.splitlines()[0],)
-            for each in said:
-                remarks.setdefault(each, []).append(row.name)
-        return remarks
 
 
 def _wrapped(texts: list[str]) -> list[str]:
@@ -280,20 +272,12 @@ def _wrapped(texts: list[str]) -> list[str]:
     return [line for text in texts for line in wrapper.wrap(text)]
 
 
-# -- What a comparison of estimators looks at: scores, features, and how each is drawn again -----
-
-
 _MAX_TRIES = 100
 
 
-def reads_features(estimator: PriorEstimator) -> TypeGuard[RowPriorEstimator]:
-    """Whether an estimator, with what it wraps, looks at rows of several features."""
-    return isinstance(estimator, RowPriorEstimator) and estimator._reads_rows()
-
-
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """What estimators are fitted to, counts or rows of features, and what draws whole groups.
+class _Sample:
+    """Counts or rows of features that estimators are fitted to, and the replicates of them.
 
     Attributes
     ----------
@@ -302,15 +286,21 @@ class Sample:
     sizes : tuple of float
         Labeled and unlabeled examples, or their total weights.
     effective_labeled : float
-        How many labeled examples of equal weight would tell as much.
+        Number of labeled examples of equal weight that would tell as much.
+    n_resamples, seed : int
+        Number of replicates, and seed of their draws.
+    resampler : GroupResampler, _GroupedRows or None
+        Draws replicates of dependent rows.
     weight : ndarray or None
-        Weights of rows of features; who takes those says itself that it knows none.
+        Weights of rows of features; estimators that take features refuse weights themselves.
     """
 
     data: tuple[Any, ...]
     sizes: tuple[float, float]
     effective_labeled: float
-    resampler: GroupResampler | GroupedRows | None = None
+    n_resamples: int
+    seed: int
+    resampler: Any = None
     weight: FloatArray | None = None
 
     @property
@@ -319,9 +309,18 @@ class Sample:
         counts = self.data[0]
         return counts.n_thresholds if isinstance(counts, ScoreCounts) else 0
 
+    @cached_property
+    def replicates(self) -> tuple[ScoreCounts, CountArray, CountArray] | None:
+        """Bootstrap replicates that all estimators share; None if they take too much memory."""
+        if self.resampler is not None or not 0 < self.n_thresholds * self.n_resamples <= MOST_CELLS:
+            return None
+        resampler = resampling.resampler_for(self.data[0].thinned(MAX_THRESHOLDS), "multinomial")
+        rng = np.random.default_rng(self.seed)
+        return resampler.counts, *resampling.draw_many(resampler, rng, self.n_resamples)
+
 
 @dataclass(frozen=True, eq=False)
-class GroupedRows(Rows):
+class _GroupedRows(FeatureRows):
     """Rows that depend on each other within groups, which replicates draw as a whole."""
 
     labeled_group: IntArray
@@ -332,65 +331,41 @@ class GroupedRows(Rows):
         most_labeled: int,  # noqa: ARG002 - how many rows half of the groups hold is left to chance
         most_unlabeled: int,  # noqa: ARG002
         rng: np.random.Generator,
-    ) -> Rows:
-        """All rows of half of the groups, none of them twice."""
+    ) -> FeatureRows:
+        """Draw all rows of half of the groups, without replacement."""
         n_groups = 1 + max(int(self.labeled_group.max()), int(self.unlabeled_group.max()))
         for _ in range(_MAX_TRIES):
             drawn = np.zeros(n_groups, dtype=np.bool_)
-            drawn[rng.permutation(n_groups)[: base.half(n_groups)]] = True
+            drawn[rng.permutation(n_groups)[: half(n_groups)]] = True
             few, many = drawn[self.labeled_group], drawn[self.unlabeled_group]
             if few.any() and many.any():
-                return Rows(self.labeled[few], self.unlabeled[many])
+                return FeatureRows(self.labeled[few], self.unlabeled[many])
         raise InvalidInputError(
             f"resampling drew {_MAX_TRIES} halves of the groups without a labeled or an unlabeled "
             "example: too few groups hold one.\nHint: use finer groups, or no groups at all"
         )
 
 
-# -- reading ----------------------------------------------------------------------------------
-
-
-def _read(
-    scores: Any, labeled: ArrayLike | None, features: Any, beside: dict[str, Any]
-) -> tuple[dict[str, Sample], FloatArray | None]:
-    """What there is to look at, by the name of what it is, and the features of all rows."""
-    samples: dict[str, Sample] = {}
-    if scores is None and features is None:
-        must = "scores of the examples, a ScoreCounts, or None where features are given"
-        raise valid.bad_type("scores", must, scores)
-    if isinstance(scores, ScoreCounts):
-        ScoreCounts._of(scores, labeled, **beside, features=features)  # complains if need be
-    elif labeled is None:
-        what = "features" if scores is None else "scores"
-        must = f"given with {what}: for each, whether the example carries the label"
-        raise valid.bad_type("labeled", must, labeled)
-    if scores is not None:
-        refuse_frame(scores)
-        samples["scores"] = _counted(scores, labeled, beside)
-        base.check_both_sides(samples["scores"].data[0])
-    matrix = None
-    if features is not None:
-        samples["features"], matrix = _read_features(features, labeled, beside)
-    return samples, matrix
-
-
-def _counted(scores: Any, labeled: ArrayLike | None, beside: dict[str, Any]) -> Sample:
-    """One number for each example, or counts of them."""
+def _read_scores(
+    scores: Any, labeled: ArrayLike | None, beside: dict[str, Any], *drawing: int
+) -> _Sample:
+    """Count scores, one number for each example."""
     resampler = None
     if beside["groups"] is not None:
-        resampler = group_resampler(scores, labeled, **beside)
+        resampler = resampling.group_resampler(scores, labeled, **beside)
         counts = resampler.counts
     else:
         plain = {name: value for name, value in beside.items() if name != "groups"}
         counts = ScoreCounts._of(scores, labeled, **plain)
+    check_both_sides(counts)
     sizes = counts.n_labeled, counts.n_unlabeled
-    return Sample((counts,), sizes, effective_sizes(counts)[0], resampler)
+    return _Sample((counts,), sizes, effective_sizes(counts)[0], *drawing, resampler)
 
 
 def _read_features(
-    features: Any, labeled: Any, beside: dict[str, Any]
-) -> tuple[Sample, FloatArray]:
-    """Rows of features to fit to, and all rows; a single feature is counted like a score."""
+    features: Any, labeled: Any, beside: dict[str, Any], *drawing: int
+) -> tuple[_Sample, int]:
+    """Read rows of features, and the number of features; one feature is counted like a score."""
     matrix = read_matrix(features, "features")
     n_rows = valid.to_numpy("labeled", labeled).size
     if len(matrix) != n_rows:
@@ -401,21 +376,19 @@ def _read_features(
     positive, negative = encode_labels(labeled, n_rows, **labels)
     kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
     used, ours = matrix[kept], positive[kept]
-    rows = Rows(used[ours], used[~ours])
+    rows = FeatureRows(used[ours], used[~ours])
     check_differ(rows)
-    if matrix.shape[1] == 1:
-        return _counted(matrix[:, 0], labeled, beside), matrix
+    if rows.n_features == 1:
+        return _read_scores(matrix[:, 0], labeled, beside, *drawing), 1
     resampler, weight = None, beside["sample_weight"]
     if beside["groups"] is not None:
-        groups = read_groups(beside["groups"], n_rows, kept)
-        resampler = GroupedRows(rows.labeled, rows.unlabeled, groups[ours], groups[~ours])
+        groups = resampling.read_groups(beside["groups"], n_rows, kept)
+        resampler = _GroupedRows(rows.labeled, rows.unlabeled, groups[ours], groups[~ours])
     if weight is not None:
         weight = valid.as_weights(weight, n_rows)[kept]
     sizes = rows.n_labeled, rows.n_unlabeled
-    return Sample((used, ours), sizes, rows.n_labeled, resampler, weight), matrix
-
-
-# -- The comparison ------------------------------------------------------------------------------
+    sample = _Sample((used, ours), sizes, rows.n_labeled, *drawing, resampler, weight)
+    return sample, rows.n_features
 
 
 DEFAULT = "default"
@@ -455,8 +428,8 @@ def compare_priors(
     ----------
     scores : array-like of shape (n,) or ScoreCounts, optional
         Scores of held-out examples, larger means more positive; or their counts. Without
-        scores, they are made of the features, if an estimator takes scores: the mean rank of
-        each row by a logistic regression, boosted trees and a forest that have not seen it.
+        scores, only estimators that take features are compared; :func:`cross_fit_scores` makes
+        scores of features.
     labeled : array-like of shape (n,)
         True where the example carries the positive label; see :meth:`ScoreCounts.from_scores`.
     features : array-like of shape (n, n_features) or data frame, optional
@@ -466,7 +439,7 @@ def compare_priors(
     estimators : iterable or mapping, optional
         Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
         estimators by the name they shall have in the table. By default the default estimator
-        and all registered ones that are made for scores, and for features if there are any. Not
+        and all registered ones that take what is given, scores or features. Not
         those that wrap another, nor :class:`AlphaMax` beside :class:`AlphaMaxN`, which is the
         same run both ways.
     beta : float, optional
@@ -477,8 +450,7 @@ def compare_priors(
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; who takes features knows none.
     groups : array-like of shape (n,), optional
-        Which rows depend on each other; whole groups are resampled then, and kept together
-        where scores are made.
+        Which rows depend on each other; whole groups are resampled then.
     positive_label, negative_label : object, optional
         The value that means labeled, where it is not obvious, and the value that marks known
         negatives. Known negatives are left out.
@@ -490,9 +462,8 @@ def compare_priors(
     random_state : int, numpy.random.Generator or None, default=0
         Where randomness comes from. All estimators see the same replicates.
     progress : callable or False, optional
-        Called as ``progress(done, total)`` after each estimator, and as scores are made; False
-        for silence. Default: a bar in a terminal or a notebook, for what takes longer than a
-        second.
+        Called as ``progress(done, total)`` after each estimator; False for silence. Default: a
+        bar in a terminal or a notebook, for what takes longer than a second.
 
     Returns
     -------
@@ -518,30 +489,24 @@ def compare_priors(
     >>> [row.proportions.origin for row in found]
     ['NoisyLabels(BBE)', 'NoisyLabels(RocSlope)']
 
-    With features beside the scores:
+    With features beside the scores, estimators that take features look at those:
 
     >>> import numpy as np
+    >>> class ByFirstColumn(pu.estimators.FeaturePriorEstimator):
+    ...     def _estimate_rows(self, rows, rng):
+    ...         high = np.median(rows.labeled[:, 0])
+    ...         share = 2 * np.mean(rows.unlabeled[:, 0] > high)
+    ...         return pu.estimators.Inclusions(min(1.0, float(share)))
     >>> noise = np.random.default_rng(0).normal(size=1200)
     >>> both = pu.compare_priors(
     ...     sample.scores,
     ...     sample.labeled,
     ...     features=np.column_stack((sample.scores, noise)),
-    ...     estimators=["bbe", "tice"],
+    ...     estimators=["bbe", ByFirstColumn()],
     ...     n_resamples=0,
     ... )
     >>> [(row.name, row.estimated_from) for row in both]
-    [('bbe', 'scores'), ('tice', 'features')]
-
-    With features alone, scores are made of them:
-
-    >>> made = pu.compare_priors(
-    ...     labeled=sample.labeled,
-    ...     features=np.column_stack((sample.scores, noise)),
-    ...     estimators=["bbe"],
-    ...     n_resamples=0,
-    ... )
-    >>> made.scores_from
-    'a logistic regression, boosted trees and a forest, by mean rank out of fold'
+    [('bbe', 'scores'), ('ByFirstColumn', 'features')]
     """
     if beta is not None:
         beta = valid.check_real(
@@ -560,32 +525,34 @@ def compare_priors(
         "positive_label": positive_label,
         "negative_label": negative_label,
     }
-    samples, matrix = _read(scores, labeled, features, beside)
-    # Where there are features, scores are there, too, or will be made.
-    chosen, default = _choose(estimators, {"scores", *samples}, noisy=beta is None)
-    chosen = {name: _prepared(estimator, beta) for name, estimator in chosen.items()}
-    kinds = {
-        name: "features" if matrix is not None and reads_features(estimator) else "scores"
-        for name, estimator in chosen.items()
-    }
-    settings = {"confidence_level": level, "random_state": seed}
+    if scores is None and features is None:
+        must = "scores of the examples, a ScoreCounts, or None where features are given"
+        raise valid.bad_type("scores", must, scores)
+    if isinstance(scores, ScoreCounts):
+        ScoreCounts._of(scores, labeled, **beside, features=features)  # refuses what is too much
+    elif labeled is None:
+        what = "features" if scores is None else "scores"
+        must = f"given with {what}: for each, whether the example carries the label"
+        raise valid.bad_type("labeled", must, labeled)
+    samples, n_features = {}, 0
+    if scores is not None:
+        refuse_frame(scores)
+        samples["scores"] = _read_scores(scores, labeled, beside, replicates["scores"], seed)
+    if features is not None:
+        drawing = replicates["features"], seed
+        samples["features"], n_features = _read_features(features, labeled, beside, *drawing)
+    chosen, default = _choose(estimators, samples, noisy=beta is None)
     rows: list[PriorRow] = []
-    scores_from = None
-    with base.shared_replicates(), shown(progress) as bar:
-        tell = bar
-        if matrix is not None and "scores" not in samples and "scores" in kinds.values():
-            made, scores_from = _make_scores(matrix, labeled, beside, seed, part_of(bar, 0, 2))
-            samples["scores"] = _counted(made, labeled, beside)
-            tell = part_of(bar, 1, 2)
-        for done, (name, prepared) in enumerate(chosen.items()):
-            if tell is not None:
-                tell(done, len(chosen))
-            kind = kinds[name]
-            n = replicates[kind]
-            row = _run(name, prepared, beta, samples[kind], {"n_resamples": n, **settings})
+    with shown(progress) as bar:
+        for done, (name, estimator) in enumerate(chosen.items()):
+            if bar is not None:
+                bar(done, len(chosen))
+            prepared = _prepared(estimator, beta)
+            kind = "features" if n_features and _reads_features(prepared) else "scores"
+            row = _run(name, prepared, beta, samples[kind], level)
             rows.append(replace(row, is_default=name == default, estimated_from=kind))
-        if tell is not None:
-            tell(len(chosen), len(chosen))
+        if bar is not None:
+            bar(len(chosen), len(chosen))
     sample = samples.get("scores") or samples["features"]
     n_made = max(replicates[row.estimated_from] for row in rows)
     unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
@@ -594,7 +561,7 @@ def compare_priors(
         n_labeled=sample.sizes[0],
         n_unlabeled=sample.sizes[1],
         n_thresholds=sample.n_thresholds if "scores" in samples else 0,
-        n_features=0 if matrix is None else matrix.shape[1],
+        n_features=n_features,
         beta=beta,
         confidence_level=level,
         n_resamples=n_made,
@@ -602,7 +569,6 @@ def compare_priors(
             *(_interval_notes(sample.effective_labeled, n_made) if n_made else ()),
             *((NO_FEATURE_INTERVALS,) if unasked else ()),
         ),
-        scores_from=scores_from,
     )
 
 
@@ -612,53 +578,22 @@ NO_FEATURE_INTERVALS = (
 )
 
 
-def _make_scores(
-    features: FloatArray, labeled: Any, beside: dict[str, Any], seed: int, progress: Any
-) -> tuple[FloatArray, str]:
-    """Scores of rows by models that have not seen them, and what they are called."""
-    # Here, because models bring all of scikit-learn, which scores alone do without.
-    from purecover.models.best_scorer import BY_MEAN_RANK, consensus_scores
-    from purecover.models.cross_fit import most_folds
-    from purecover.models.tables import read_examples
-
-    known = {name: beside[name] for name in ("groups", "positive_label", "negative_label")}
-    examples = read_examples(features, labeled, **known)
-    n, what = most_folds(examples)
-    folding = {"cv": min(FOLDS, n), "seed": seed, "progress": progress}
-    made = None if n < 2 else consensus_scores(examples, **folding)
-    if made is None:
-        parameter = "labeled" if beside["groups"] is None else "groups"
-        must = f"a column with enough {what} to train classifiers, where no scores are given"
-        hint = "give scores, or name estimators that take features, such as 'tice'"
-        raise valid.bad_value(parameter, must, str(n), hint)
-    return made, BY_MEAN_RANK
-
-
-def _interval_notes(n_labeled: float, n_resamples: int) -> tuple[str, ...]:
-    """What to say of all bootstrap intervals together."""
+def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
+    """Warn of intervals from few labeled examples or few replicates."""
     notes = []
     if n_labeled < TOO_FEW_LABELED:
-        many = "" if n_labeled == 1 else "s"
-        notes.append(
-            f"bootstrap intervals of {n_labeled:.3g} labeled example{many} say little: do not "
-            "rely on them"
-        )
+        examples = f"{n_labeled:.3g} labeled example{'' if n_labeled == 1 else 's'}"
+        notes.append(f"bootstrap intervals of {examples} say little: do not rely on them")
     if n_resamples < FEW_RESAMPLES:
-        many = "" if n_resamples == 1 else "s"
-        notes.append(
-            f"bootstrap intervals from {n_resamples} resample{many} are rough: take 200 or more"
-        )
-    return tuple(notes)
+        resamples = f"{n_resamples} resample{'' if n_resamples == 1 else 's'}"
+        notes.append(f"bootstrap intervals from {resamples} are rough: take 200 or more")
+    return notes
 
 
 def _run(
-    name: str,
-    estimator: PriorEstimator,
-    beta: float | None,
-    sample: Sample,
-    settings: Mapping[str, Any],
+    name: str, estimator: PriorEstimator, beta: float | None, sample: _Sample, level: float
 ) -> PriorRow:
-    """One estimator's row; what it complains about is part of the comparison."""
+    """Fit an estimator; its row holds the estimate, or why there is none."""
     start = perf_counter()
     try:
         estimator.fit(*sample.data, sample_weight=sample.weight)
@@ -679,10 +614,10 @@ def _run(
     if not (notes or estimator.diagnostics_["identifiable"]):
         notes = ("the data hardly tell alpha and beta: read the interval, not the estimate",)
     intervals: Mapping[str, Interval] = {}
-    if settings["n_resamples"]:
+    if sample.n_resamples:
         try:
             with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
-                intervals = _intervals(estimator, fixed, sample, **settings)
+                intervals = _intervals(estimator, fixed, sample, level)
         except PurecoverError as error:
             notes += (f"no interval: {str(error).splitlines()[0]}",)
         told = [each.method for each in intervals.values() if "rejected" in each.method]
@@ -701,66 +636,47 @@ def _run(
 
 
 def _intervals(
-    estimator: PriorEstimator,
-    known: KnownBeta | None,
-    sample: Sample,
-    *,
-    n_resamples: int,
-    confidence_level: float,
-    random_state: int,
+    estimator: PriorEstimator, known: KnownBeta | None, sample: _Sample, level: float
 ) -> Mapping[str, Interval]:
     """Intervals of a fitted estimator; ``known`` is the same with a beta that was given."""
-    resampler: Any = sample.resampler
-    if known is None and sample.n_thresholds:
-        return estimator.interval(
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            resampler=resampler,
-        )
-    rng = np.random.default_rng(random_state)
-    method = estimator._usual_method(resampler)
-    draws, words, share = estimator._replicates(method, resampler, n_resamples, rng)
-    shares = estimator.proportions_
-    if known is not None:
-        shares, draws = known.proportions_, known.of_draws(draws)
-    return base.intervals_of_draws(shares, draws, confidence_level, words, share)
-
-
-# -- which estimators -----------------------------------------------------------------------
+    method = estimator._usual_method(sample.resampler)
+    if method == "posterior":
+        if known is None:
+            return estimator.interval(confidence_level=level)
+        method = "bootstrap"
+    if method == "bootstrap" and sample.replicates is not None:
+        draws = ReplicateDraws(estimator.proportions_many(*sample.replicates), method)
+    else:
+        rng = np.random.default_rng(sample.seed)
+        draws = estimator._replicates(method, sample.resampler, sample.n_resamples, rng)
+    if known is None:
+        return draws.intervals(estimator.proportions_, level)
+    draws = replace(draws, proportions=known.of_draws(draws.proportions))
+    return draws.intervals(known.proportions_, level)
 
 
 def estimator_names() -> list[str]:
-    """The names that :func:`compare_priors` knows."""
-    return [DEFAULT, *(name for name in base.prior_estimators() if name != DEFAULT)]
+    """List the names that :func:`compare_priors` knows."""
+    return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
 
 
 def _choose(
     estimators: Any, kinds: Collection[str], *, noisy: bool
 ) -> tuple[dict[str, PriorEstimator], str | None]:
-    """Estimators by name, and the name that the default has among them, if it is."""
-    known = base.prior_estimators()
+    """Choose estimators by name; also the name of the default, if it is among them."""
+    known = prior_estimators()
     default = default_estimator()
-    title = next((name for name, cls in known.items() if _alike(cls(), default)), DEFAULT)
+    title = next((name for name, cls in known.items() if _same(cls(), default)), DEFAULT)
     if estimators is None:
-        noisily = [cls for cls in known.values() if cls().estimates_beta]
-        chosen = {title: default}
-        for name, cls in known.items():
-            # The wrapper is no method of its own: it is what wraps the others here. And what
-            # has a variant that estimates beta would give the same numbers when wrapped.
-            in_other_words = any(other is not cls and issubclass(other, cls) for other in noisily)
-            if name in chosen or not _stands_alone(cls, kinds) or (noisy and in_other_words):
-                continue
-            if noisy or cls not in noisily or cls.takes == "features":
-                chosen[name] = cls()
-        return chosen, title
-    if isinstance(estimators, Mapping):
+        pairs = [(title, default)] if "scores" in kinds else []
+        standing = [(name, cls()) for name, cls in known.items() if name != title]
+        pairs += [(n, each) for n, each in standing if _stands_alone(each, known, kinds, noisy)]
+    elif isinstance(estimators, Mapping):
         _check_estimators(estimators.values())
         pairs = [(str(name), estimator) for name, estimator in estimators.items()]
     else:
-        given = _listed(estimators, estimator_names())
         pairs = []
-        for each in given:
+        for each in _listed(estimators, estimator_names()):
             if not isinstance(each, str):
                 names = [name for name, cls in known.items() if type(each) is cls]
                 pairs.append((names[0] if names else type(each).__name__, each))
@@ -770,30 +686,53 @@ def _choose(
                 pairs.append((each, known[each]()))
     chosen = dict(pairs)
     if not chosen:
-        raise valid.bad_value("estimators", "at least one", "none")
+        hint = None if estimators is not None else "give scores: no installed one takes features"
+        raise valid.bad_value("estimators", "at least one", "none", hint)
     if len(chosen) < len(pairs):
         twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
         hint = "pass a dict to give variants of one estimator names of their own"
         raise valid.bad_value(
             "estimators", "of different names", f"{valid.show(twice)} twice", hint
         )
-    return chosen, next((name for name, each in pairs if _alike(each, default)), None)
+    on_scores = [name for name, each in pairs if not _reads_features(each)]
+    if on_scores and "scores" not in kinds:
+        hint = "cross_fit_scores(classifier, X, labeled) makes scores of features"
+        raise valid.bad_type("scores", f"given for {', '.join(on_scores)}", None, hint)
+    return chosen, next((name for name, each in pairs if _same(each, default)), None)
 
 
-def _stands_alone(cls: type[PriorEstimator], kinds: Collection[str]) -> bool:
-    """Whether it is a method of its own, made for what is given; others are slow or repeat one."""
+def _stands_alone(
+    estimator: PriorEstimator,
+    known: Mapping[str, type[PriorEstimator]],
+    kinds: Collection[str],
+    noisy: bool,
+) -> bool:
+    """Whether an estimator takes what is given and does not repeat another one."""
+    cls = type(estimator)
     # What wraps an estimator of scores and takes features is no repetition: it looks at more.
-    wraps = cls.takes == "scores" and "estimator" in cls().get_params(deep=False)
-    return cls.takes in kinds and not wraps
+    wraps = cls.takes == "scores" and "estimator" in estimator.get_params(deep=False)
+    if wraps or cls.takes not in kinds:
+        return False
+    if not noisy:  # beta is known
+        return cls.takes == "features" or not estimator.estimates_beta
+    # A variant that estimates beta gives the same numbers as its parent run both ways.
+    return not any(
+        other is not cls and issubclass(other, cls) and other.noisy for other in known.values()
+    )
 
 
-def _alike(one: PriorEstimator, other: PriorEstimator) -> bool:
-    """Whether two are of one class and have the same parameters, which they show."""
+def _reads_features(estimator: PriorEstimator) -> bool:
+    """Whether an estimator, with its parameters, takes rows of several features."""
+    return isinstance(estimator, FeaturePriorEstimator) and estimator._reads_rows()
+
+
+def _same(one: PriorEstimator, other: PriorEstimator) -> bool:
+    """Whether two estimators are of one class and have the same parameters."""
     return type(one) is type(other) and repr(one) == repr(other)
 
 
 def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
-    """A list of names and estimators, or a complaint."""
+    """Read a list of names and estimators."""
     if isinstance(estimators, PriorEstimator):
         hint = "put it into a list"
         raise valid.bad_type("estimators", "a list of names or estimators", estimators, hint)
@@ -814,8 +753,8 @@ def _check_estimators(given: Iterable[Any]) -> None:
 
 
 def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
-    """A copy that answers the question asked: with beta, or with clean labels."""
-    copy: PriorEstimator = base.clone(estimator)
+    """Copy an estimator for the question: beta estimated too, or known."""
+    copy = clone(estimator)
     if beta is None:
         return copy if copy.estimates_beta else NoisyLabels(copy)
     tell_clean(copy, beta)
