@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -424,18 +424,13 @@ class GaussianMixtures(FeaturePriorEstimator):
                 *notes,
                 f"{held}: they may be outliers, or nearly all examples are of one class",
             )
-        details = {
-            "a": a,
-            "b": b,
-            "log_likelihood": likelihood,
-            "clean": clean,
-            "at_edge": not 0 < a < 1,
-        }
+        details: dict[str, Any] = {"clean": clean}
         if p_value is not None:
             details["clean_p_value"] = p_value
-            if clean:
-                said = f"labels are compatible with beta = 1 (p = {p_value:.2g}) and taken as clean"
-                notes = (*notes, f"{said}, so that beta was not estimated")
+        details |= {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
+        if clean and p_value is not None:
+            said = f"labels are compatible with beta = 1 (p = {p_value:.2g}) and taken as clean"
+            notes = (*notes, f"{said}, so that beta was not estimated")
         return Inclusions(a, b, notes, details)
 
     def _clean(self, scored: Callable[[], ScoreCounts]) -> tuple[bool, float | None]:

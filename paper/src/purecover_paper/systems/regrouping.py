@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,12 +13,48 @@ import numpy as np
 from purecover import ScoreCounts
 from purecover.estimators import (
     DEDPUL,
+    AlphaMax,
     Inclusions,
     PriorEstimator,
+    RocSlope,
     parameter,
     register_prior_estimator,
 )
+from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems.arrays import CountArray, FloatArray
+
+
+class _MedianOfThree(PriorEstimator):
+    """Median of three estimators that err in different ways, each of clean labels."""
+
+    members = (DEDPUL(), RocSlope(), AlphaMax(elbow="paper"))
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        return self._median([partial(each._estimate, counts) for each in self.members])
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        return self._median([partial(each._estimate_flipped, counts) for each in self.members])
+
+    def _median(self, runs: list[Callable[[], Inclusions]]) -> Inclusions:
+        found = []
+        for run in runs:
+            with suppress(IdentifiabilityError):  # a member without an estimate does not vote
+                found.append(run())
+        if not found:
+            raise IdentifiabilityError("None of DEDPUL, RocSlope and AlphaMax finds an estimate.")
+        return Inclusions(float(np.median([each.a for each in found])))
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        found = [each._estimate_many(counts, labeled, unlabeled) for each in self.members]
+        return np.asarray(np.nanmedian(found, axis=0))
+
+    def _estimate_many_flipped(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        found = [each._estimate_many_flipped(counts, labeled, unlabeled) for each in self.members]
+        return np.asarray(np.nanmedian(found, axis=0))
 
 
 @register_prior_estimator("regrouping")
@@ -36,7 +74,8 @@ class Regrouping(PriorEstimator):
     Parameters
     ----------
     estimator : PriorEstimator, optional
-        The estimator to run on the regrouped samples. Default: ``DEDPUL``.
+        The estimator to run on the regrouped samples. Default: the median of
+        ``DEDPUL``, ``RocSlope`` and ``AlphaMax`` with the elbow of its paper.
     share : float, default=0.1
         Share of the unlabeled examples, those with the highest scores, that are copied.
 
@@ -90,7 +129,7 @@ class Regrouping(PriorEstimator):
 
     def _inner(self) -> PriorEstimator:
         """Return the estimator to run."""
-        return DEDPUL() if self.estimator is None else self.estimator
+        return _MedianOfThree() if self.estimator is None else self.estimator
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         return self._run(counts, self._inner()._estimate)
