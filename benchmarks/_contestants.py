@@ -19,8 +19,8 @@ from scipy import special
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.choice import default_estimator
-from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.noisy import NoisyLabels
+from purecover.estimators.rows import FeaturePriorEstimator, FeatureRows
 from purecover.exceptions import IdentifiabilityError
 
 FloatArray = NDArray[np.float64]
@@ -102,7 +102,7 @@ class FeaturePeer(Peer, FeaturePriorEstimator):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         return FeaturePriorEstimator._estimate(self, counts)
 
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+    def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
         features = np.concatenate((rows.labeled, rows.unlabeled))
         labels = np.repeat([1, 0], [rows.n_labeled, rows.n_unlabeled])
         order = rng.permutation(len(labels))

@@ -22,7 +22,7 @@ OUT = ROOT / "benchmarks" / "out" / "mutation"
 TESTS = (
     "src/purecover/recovery",
     "src/purecover/estimators",
-    "src/purecover/priors.py",
+    "src/purecover/estimators/compare.py",
     *(
         f"tests/test_{name}.py"
         for name in [
@@ -40,7 +40,7 @@ TESTS = (
             "estimators_ratios",
             "estimators_reference",
             "estimators_rows",
-            "estimators_wrappers",
+            "estimators_noisy",
             "evidence",
             "frozen",
             "intervals",
@@ -90,7 +90,7 @@ def trace(tests: Sequence[str], jobs: int) -> None:
     command += [
         "--cov=purecover.recovery",
         "--cov=purecover.estimators",
-        "--cov=purecover.priors",
+        "--cov=purecover.estimators.compare",
         "--cov-context=test",
         "--cov-report=",
     ]

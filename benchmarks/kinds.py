@@ -129,7 +129,7 @@ def main() -> int:
                     HistGradientBoostingClassifier(random_state=0), X, labeled, random_state=0
                 )
                 plain = pu.evaluate(scores, labeled, n_resamples=0)
-                kinds = pu.estimators.ClusteredLabels().fit(X, labeled)
+                kinds = pu.estimators.prior_estimators()["clustered"]().fit(X, labeled)
                 errors["default"].append(plain.proportions.alpha - truth)
                 errors["clustered"].append(kinds.proportions_.alpha - truth)
                 found.append(kinds.diagnostics_["n_clusters"])

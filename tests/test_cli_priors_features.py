@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.command_line import Result, call_main
 
 import purecover as pu
+from purecover_paper import systems
 
 N_LABELED, N = 60, 300
 LABELED = np.arange(N) < N_LABELED
@@ -163,7 +164,7 @@ def test_texts_and_blanks(run, tmp_path: Path) -> None:
     filled[7::50, 0] = np.median(np.delete(X[:, 0], np.s_[7::50]))
     shown = np.array(kinds)[:, None] == np.array(["red", "blue", "green"])
     matrix = np.column_stack((StandardScaler().fit_transform(filled), shown.astype(float)))
-    alone = pu.estimators.NoisyLabels(pu.estimators.TIcE()).fit(matrix, LABELED).proportions_
+    alone = pu.estimators.NoisyLabels(systems.TIcE()).fit(matrix, LABELED).proportions_
     assert alphas(result.json) == pytest.approx([alone.alpha], rel=1e-9)
 
 

@@ -124,7 +124,7 @@ STEPS = (
     Step(
         "Were the labeled positives\na random choice of all positives?",
         "doubtful",
-        "scar_test; with features ClusteredLabels\nan audit is the safer way",
+        "scar_test; with features clustered\nan audit is the safer way",
         "yes",
     ),
     Step(
@@ -142,7 +142,7 @@ STEPS = (
     Step(
         "Are thousands of estimates needed,\nas in a large search?",
         "yes",
-        "DEDPUL or MedianEnsemble, milliseconds each\nNoisyLabels(...) where labels may be wrong",
+        "DEDPUL or BBE, milliseconds each\nNoisyLabels(...) where labels may be wrong",
         "no",
     ),
 )
