@@ -325,7 +325,7 @@ def labels_thin_out(context: CheckContext) -> Finding:
         f"{says}: labels thin out where positives should be most frequent.",
         "were clear cases labeled less often, so that the labeled positives are not a random "
         "sample of all positives? Or do some negatives outscore the positives? scar_test looks "
-        "at the features, ClusteredLabels allows for kinds of positives labeled unequally.",
+        "at the features, ClusteredLabels of purecover-paper allows for kinds labeled unequally.",
     )
 
 
@@ -351,7 +351,7 @@ def labels_by_kind(context: CheckContext) -> Finding:
     return fired(
         f"{says}: labels are no random sample of the positives. An estimated alpha is too small "
         "then, and recall and the AUC are those of positives as they are labeled.",
-        "find out how examples came to be labeled. ClusteredLabels().fit(X, labeled) estimates "
+        "find out how examples came to be labeled. ClusteredLabels of purecover-paper estimates "
         "alpha kind by kind; a random sample of the unlabeled, judged by hand, tells it.",
     )
 
