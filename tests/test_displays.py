@@ -31,7 +31,8 @@ from purecover.displays.base import LIMITS, Display, thinned
 from purecover.displays.curves import CurveDisplay
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
 from purecover.estimators.base import Inclusions, PriorEstimator
-from purecover.estimators.compare import QUANTITIES, compare_priors
+from purecover.estimators.compare import compare_priors
+from purecover.estimators.comparison import QUANTITIES
 from purecover.estimators.ratios import BBE
 from purecover.exceptions import (
     IdentifiabilityError,

@@ -20,14 +20,8 @@ from purecover.estimators import PriorEstimate, base
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.choice import check_estimator, tell_clean
-from purecover.estimators.compare import (
-    NO_FEATURE_INTERVALS,
-    QUANTITIES,
-    PriorComparison,
-    PriorRow,
-    _GroupedRows,
-    compare_priors,
-)
+from purecover.estimators.compare import NO_FEATURE_INTERVALS, _GroupedRows, compare_priors
+from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
 from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.ratios import BBE, RocSlope
 from purecover.estimators.rows import FeaturePriorEstimator, FeatureRows

@@ -14,7 +14,7 @@ from purecover.cli import output
 from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
-    from purecover.estimators.compare import PriorComparison
+    from purecover.estimators.comparison import PriorComparison
 
 _FORMATS = (".png", ".svg", ".pdf")
 

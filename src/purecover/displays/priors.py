@@ -12,7 +12,7 @@ from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.estimators.compare import QUANTITIES, PriorComparison, PriorRow
+from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from purecover.estimators.base import Inclusions as Inclusions
 from purecover.estimators.base import PriorEstimator as PriorEstimator
 from purecover.estimators.base import prior_estimators as prior_estimators
 from purecover.estimators.base import register_prior_estimator as register_prior_estimator
-from purecover.estimators.compare import PriorComparison as PriorComparison
-from purecover.estimators.compare import PriorRow as PriorRow
 from purecover.estimators.compare import compare_priors as compare_priors
+from purecover.estimators.comparison import PriorComparison as PriorComparison
+from purecover.estimators.comparison import PriorRow as PriorRow
 from purecover.estimators.dedpul import DEDPUL as DEDPUL
 from purecover.estimators.estimate import LabelRates as LabelRates
 from purecover.estimators.estimate import PriorEstimate as PriorEstimate

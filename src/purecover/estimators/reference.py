@@ -29,6 +29,7 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators import base, label_curve
+from purecover.estimators.inclusion import inclusion_bound
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_sizes
 
@@ -64,8 +65,8 @@ def visible(counts: ScoreCounts, curve: label_curve.Posterior) -> dict[str, floa
         "n_unlabeled": float(np.log(sizes[1])),
     }
     for name, side in (("a", counts), ("b", flipped)):
-        found[f"surely_{name}"] = _odds(base.inclusion_bound(side, confidence_level=0.95))
-        found[f"bound_{name}"] = _odds(base.inclusion_bound(side, confidence_level=0.5))
+        found[f"surely_{name}"] = _odds(inclusion_bound(side, confidence_level=0.95))
+        found[f"bound_{name}"] = _odds(inclusion_bound(side, confidence_level=0.5))
     found |= _of_label_curve(curve)
     known = base.prior_estimators()
     for name in _ASKED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -360,7 +360,8 @@ class FeaturePriorEstimator(PriorEstimator):
         rows = resampler if isinstance(resampler, FeatureRows) else self._rows
         if rows is None:
             return super()._replicates(method, resampler, n_resamples, rng)
-        sizes, share, draw = (rows.n_labeled, rows.n_unlabeled), 0.5, rows.subsampled
+        sizes, share = (rows.n_labeled, rows.n_unlabeled), 0.5
+        draw: Callable[..., FeatureRows] = rows.subsampled
         drawn = [half(n) for n in sizes]
         if method != HALF_SAMPLES:
             share = subsample_share(*sizes) if method == "m-out-of-n" else 1.0

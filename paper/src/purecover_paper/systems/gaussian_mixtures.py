@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -348,8 +349,8 @@ class GaussianMixtures(FeaturePriorEstimator):
         clean = np.zeros(len(labeled), dtype=np.bool_)
         places = np.flatnonzero(usable)
         for i in places:
-            drawn = replace(counts, labeled=labeled[i], unlabeled=unlabeled[i])
-            clean[i], _ = self._clean(lambda drawn=drawn: drawn)
+            drawn = partial(replace, counts, labeled=labeled[i], unlabeled=unlabeled[i])
+            clean[i], _ = self._clean(drawn)
         for batch in np.split(places, range(_BATCH, places.size, _BATCH)):
             # Replicates resemble the data, so the fit to the data is start enough.
             start = first.only(np.zeros(batch.size, dtype=np.int64))
