@@ -32,7 +32,6 @@ LAYERS = {
     3: {"intervals"},
     4: {"estimators"},
     5: {"audit", "models"},
-    6: {"priors"},
     7: {"checks", "displays"},
     8: {"report", "scorers", "html", "_view", "mlflow", "paper", "app", "monitoring"},
     9: {"cli", "__init__", "__main__"},

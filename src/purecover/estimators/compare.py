@@ -111,7 +111,7 @@ class _GroupedRows(FeatureRows):
 
 
 def _read_scores(
-    scores: Any, labeled: ArrayLike | None, beside: dict[str, Any], drawing: dict[str, int]
+    scores: Any, labeled: ArrayLike | None, beside: dict[str, Any], drawing: dict[str, Any]
 ) -> _Sample:
     """Count scores, one number for each example."""
     resampler = None
@@ -127,7 +127,7 @@ def _read_scores(
 
 
 def _read_features(
-    features: Any, labeled: Any, beside: dict[str, Any], drawing: dict[str, int]
+    features: Any, labeled: Any, beside: dict[str, Any], drawing: dict[str, Any]
 ) -> tuple[_Sample, int]:
     """Read rows of features, and the number of features; one feature is counted like a score."""
     matrix = read_matrix(features, "features")
@@ -298,7 +298,9 @@ def compare_priors(
         what = "features" if scores is None else "scores"
         must = f"given with {what}: for each, whether the example carries the label"
         raise valid.bad_type("labeled", must, labeled)
-    drawing = {kind: {"n_resamples": n, "seed": seed} for kind, n in replicates.items()}
+    drawing: dict[str, Any] = {
+        kind: {"n_resamples": n, "seed": seed} for kind, n in replicates.items()
+    }
     samples, n_features = {}, 0
     if scores is not None:
         refuse_frame(scores)

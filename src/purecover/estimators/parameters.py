@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from purecover import _validation as valid
 from purecover._inputs import RESPONSES
 from purecover._parameters import checked
+from purecover._validation import public
 from purecover.exceptions import PurecoverError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ _CHECKS: dict[str, Callable[..., Any]] = {
 }
 
 
+@public
 def parameter(default: Any, kind: str, *, optional: bool = False, **limits: Any) -> Any:
     """Declare a parameter of an estimator that is a dataclass; ``fit`` checks its value.
 
@@ -95,6 +97,7 @@ def parameter(default: Any, kind: str, *, optional: bool = False, **limits: Any)
         ...
     purecover.exceptions.InvalidInputError: The 'value' parameter of Constant must be ...
     """
+    valid.check_choice("kind", kind, tuple(_CHECKS))
     return checked(default, _CHECKS[kind], optional=optional, **limits)
 
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
 
 from purecover import ScoreCounts
 from purecover.estimators import (
@@ -132,6 +131,8 @@ class GaussianEM:
 
     def step(self, mixtures: Mixtures, tally: Tally) -> Mixtures:
         """One round; a share of exactly 0 or 1 remains."""
+        from scipy.special import expit, logit
+
         log_densities = self.log_densities(mixtures)
         odds = log_densities[:, 0] - log_densities[:, 1]
         among_labeled = expit(odds + logit(mixtures.beta)[:, None])
@@ -506,6 +507,8 @@ def _are_shares(scores: FloatArray) -> bool:
 
 def _logits(shares: FloatArray) -> FloatArray:
     """Logits; 0 and 1 are put beyond the others, by as much as half their distance."""
+    from scipy.special import logit
+
     inside = shares[(shares > 0) & (shares < 1)]
     low, high = inside.min() / 2, (1 - inside.max()) / 2
     return np.asarray(logit(np.clip(shares, max(low, 1e-300), min(1 - high, 1 - 2**-53))))
