@@ -35,7 +35,7 @@ from studies._common import table as markdown
 from studies._reality import FOLDER, KIND, LABELINGS, SCORERS, bin_edges, load_problems, pack
 
 from purecover._codec import sealed
-from purecover.models import BaggedNetworks
+from purecover_paper.networks import BaggedNetworks
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

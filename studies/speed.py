@@ -326,11 +326,12 @@ def study_files(size: int, repeats: int, seed: int) -> Part:
 
 def study_networks(networks: int, seed: int) -> Part:
     """Bagged networks of purecover-paper beside scikit-learn's, on 11,000 rows of 16 features."""
-    from purecover_paper.networks import BaggedNetworks
     from sklearn.ensemble import BaggingClassifier
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+
+    from purecover_paper.networks import BaggedNetworks
 
     rng = np.random.default_rng(seed)
     labeled: NDArray[np.bool_] = np.arange(11_000) < 1000

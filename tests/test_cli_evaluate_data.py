@@ -20,11 +20,21 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.command_line import Result, call_main
-from tests.test_estimators_wrappers import kinds_of_rows
 
 import purecover as pu
 from purecover.cli import main, output
 from purecover.cli.features import join_names, split_names
+
+
+def kinds_of_rows(n_labeled, n_features=2, seed=0):
+    """Two kinds of positives, equally frequent among the unlabeled, and negatives."""
+    rng = np.random.default_rng(seed)
+    centers = np.zeros((3, n_features))
+    centers[0, 0] = centers[1, 1] = 6
+    kind = np.repeat([0, 1, 0, 1, 2], [*n_labeled, 400, 400, 1200])
+    labeled = np.arange(kind.size) < sum(n_labeled)
+    return centers[kind] + rng.normal(size=(kind.size, n_features)), labeled
+
 
 N = 400
 ALPHA = ("--alpha", "0.25")

@@ -30,7 +30,9 @@ from purecover.displays import (
 from purecover.displays.base import LIMITS, Display, thinned
 from purecover.displays.curves import CurveDisplay
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
-from purecover.estimators.base import Inclusions, PriorEstimator, flipped_counts
+from purecover.estimators.base import Inclusions, PriorEstimator
+from purecover.estimators.compare import compare_priors
+from purecover.estimators.comparison import QUANTITIES
 from purecover.estimators.ratios import BBE
 from purecover.exceptions import (
     IdentifiabilityError,
@@ -40,7 +42,6 @@ from purecover.exceptions import (
     PurecoverError,
 )
 from purecover.intervals.interval import CurveBand
-from purecover.priors import QUANTITIES, compare_priors
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import recover_pr, recover_roc
 from purecover.recovery.maps import auc_sensitivity, error_map, error_maps, sensitivity
@@ -665,7 +666,7 @@ def test_the_elbow_is_the_estimate() -> None:
 
 def test_the_flipped_curve() -> None:
     display = AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, flipped=True)
-    expected = AlphaMax().fit(flipped_counts(COUNTS_PRIORS)).curve_
+    expected = AlphaMax().fit(COUNTS_PRIORS.flipped()).curve_
     np.testing.assert_array_equal(display.curve.log_likelihood, expected.log_likelihood)
     with pytest.raises(InvalidTypeError, match="'flipped' parameter"):
         AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, flipped="yes")

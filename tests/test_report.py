@@ -27,7 +27,7 @@ import purecover as pu
 from purecover import simulate
 from purecover._validation import check_real
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.noisy import NoisyLabels
 from purecover.exceptions import (
     InvalidInputError,
     InvalidTypeError,

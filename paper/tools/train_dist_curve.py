@@ -6,7 +6,7 @@ with clean labels or not; with or without ties. The network learns the inclusion
 labels and densities imply, which is alpha if labels are clean and the best scores pure. The
 choice of these pairs is the network's prior: it was made before any data set was looked at.
 
-Run ``python tools/train_dist_curve.py`` (a few minutes of one core); ``--curves N`` for
+Run ``python paper/tools/train_dist_curve.py`` (a few minutes of one core); ``--curves N`` for
 fewer, ``--out FOLDER`` to write somewhere else. It writes dist_curve.npz, plain arrays, and the
 training log, dist_curve.json.
 """
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.neural_network import MLPRegressor
 
 from purecover import ScoreCounts
-from purecover.estimators.dist_curve import (
+from purecover_paper.systems.dist_curve import (
     N_POINTS,
     N_QUANTILES,
     Network,
@@ -34,7 +34,7 @@ from purecover.estimators.dist_curve import (
 
 FloatArray = NDArray[np.float64]
 
-FOLDER = Path(__file__).parents[1] / "src" / "purecover" / "data"
+FOLDER = Path(__file__).parents[1] / "src" / "purecover_paper" / "systems" / "data"
 SEED = 0
 N_CURVES = 50_000
 N_AVERAGED = 10

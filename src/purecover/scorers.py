@@ -100,7 +100,7 @@ class PUScorer:
         """Alpha and beta of one fold: what was given, or what its scores say."""
         if self._prior_estimator is None:
             return self._given.resolve(counts)
-        from purecover.estimators.base import clone
+        from purecover.estimators.parameters import clone
 
         # A scorer is shared by the folds, which may be scored at the same time.
         fresh = clone(self._prior_estimator)

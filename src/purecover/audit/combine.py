@@ -182,8 +182,9 @@ class Nodes:
 
 def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes:
     """Nodes, from whatever the caller knows."""
-    from purecover.estimators.base import PriorEstimator, proportion_draws
+    from purecover.estimators.base import PriorEstimator
     from purecover.estimators.label_curve import LabelCurve, solve_label_curve
+    from purecover.estimators.replicates import proportion_draws
     from purecover.intervals.resampling import resampler_for
 
     if isinstance(estimate, LabelCurve):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,7 @@ from purecover.cli import output
 from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
-    from purecover.priors import PriorComparison
+    from purecover.estimators.comparison import PriorComparison
 
 _FORMATS = (".png", ".svg", ".pdf")
 
@@ -131,7 +130,6 @@ def priors(
             random_state=seed,
             progress=steps("Estimating"),
         )
-    found = replace(found, scores_from=None if made is None else made.description)
     _require_an_estimate(found)
     source = rows.source(file)
     if features is not None:
@@ -161,7 +159,7 @@ def _names(given: str | None) -> list[str] | None:
     if given is None:
         return None
     words = [word.strip() for word in given.split(",")]
-    from purecover.priors import estimator_names
+    from purecover.estimators.compare import estimator_names
 
     known = estimator_names()
     names = [word.casefold().replace("_", "-") for word in words]

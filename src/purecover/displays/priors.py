@@ -12,7 +12,7 @@ from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.priors import QUANTITIES, PriorComparison, PriorRow
+from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,7 +163,7 @@ class PriorsDisplay(base.Display):
         ('alpha',)
         """
         # Here, because estimators bring scikit-learn, which the other displays do without.
-        from purecover.priors import compare_priors
+        from purecover.estimators.compare import compare_priors
 
         found = compare_priors(
             base.RowOptions.among(options).counted(scores, labeled),
@@ -470,14 +470,14 @@ class AlphaMaxDisplay(base.Display):
         True
         """
         from purecover.estimators.alphamax import AlphaMax
-        from purecover.estimators.base import clone, flipped_counts
+        from purecover.estimators.parameters import clone
 
         valid.check_flag("flipped", flipped)
         if estimator is None:
             estimator = AlphaMax()
         valid.check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
         counts = base.RowOptions.among(options).counted(scores, labeled)
-        fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
+        fitted = clone(estimator).fit(counts.flipped() if flipped else counts)
         return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
 
     def _summary(self) -> str:

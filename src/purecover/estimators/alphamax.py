@@ -28,7 +28,6 @@ from purecover.estimators.base import (
     Inclusions,
     PriorEstimator,
     register_prior_estimator,
-    weight_units,
 )
 from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
 from purecover.estimators.elbows import (
@@ -39,6 +38,7 @@ from purecover.estimators.elbows import (
     find_elbow,
 )
 from purecover.estimators.inclusion_likelihood import bin_ratios, inclusion_curve
+from purecover.estimators.samples import weight_units
 from purecover.estimators.score_histogram import BinRule, Bins, bin_starts, binned
 
 

@@ -30,8 +30,9 @@ def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
     """
     if value is None:
         return default_estimator()
-    from purecover.estimators.base import PriorEstimator, clone, prior_estimators
-    from purecover.estimators.wrappers import NoisyLabels
+    from purecover.estimators.base import PriorEstimator, prior_estimators
+    from purecover.estimators.noisy import NoisyLabels
+    from purecover.estimators.parameters import clone
 
     if isinstance(value, str):
         known = prior_estimators()

@@ -12,7 +12,7 @@ from scipy.special import betainc
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
 from purecover._validation import check_real, public
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import read_both_sides, weight_units
+from purecover.estimators.samples import read_both_sides, weight_units
 
 CLEAN_RULES = ("test", "never", "always")
 """When an estimator takes labels as clean."""

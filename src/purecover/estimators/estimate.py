@@ -17,27 +17,6 @@ from purecover.proportions import MixtureProportions
 Ends = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class LabelRates:
-    """How often positives of the kinds that features show are labeled.
-
-    Attributes
-    ----------
-    n_kinds : int
-        Kinds of labeled examples that were told apart.
-    lowest, highest : float
-        Shares of positives that are labeled, in the kinds where these are smallest and largest.
-    surely_unlike : float
-        How many times the odds of a label in one kind exceed those in another at least, by the
-        ends of their intervals; 1 or less where all may be the same.
-    """
-
-    n_kinds: int
-    lowest: float
-    highest: float
-    surely_unlike: float
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PriorEstimate(Frozen):
     """How alpha and beta of a report were estimated.

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logit
 
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import flipped_counts, inclusion_bound
+from purecover.estimators.inclusion import inclusion_bound
 from purecover.estimators.label_curve import Posterior
 from purecover.recovery.rates import effective_sizes
 
@@ -74,7 +74,7 @@ def features_of(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
         "smooth": float(curve.kind_probability("smooth")[0]),
         "steep": float(curve.kind_probability("steep")[0]),
     }
-    for name, side in (("a", counts), ("b", flipped_counts(counts))):
+    for name, side in (("a", counts), ("b", counts.flipped())):
         for level in (95, 50):
             bound = inclusion_bound(side, confidence_level=level / 100)
             found[f"bound{level}_{name}"] = _log_odds(bound)

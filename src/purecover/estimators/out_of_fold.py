@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from purecover._inputs import RESPONSES, response_scores
+from purecover._inputs import response_scores
 from purecover._typing import FloatArray
-from purecover._validation import bad_type
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import clone
-from purecover.estimators.rows import Rows
+from purecover.estimators.parameters import clone
+from purecover.estimators.rows import FeatureRows
 from purecover.exceptions import IdentifiabilityError
 
 FOLDS = 5
@@ -23,7 +22,7 @@ _MOST_SQUARED = 20
 
 
 def out_of_fold_scores(
-    rows: Rows, classifier: Any, rng: np.random.Generator
+    rows: FeatureRows, classifier: Any, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Score labeled and unlabeled rows, each by a classifier that was not fitted on its fold."""
     folds = min(FOLDS, rows.n_labeled, rows.n_unlabeled)
@@ -56,17 +55,7 @@ def out_of_fold_scores(
     return scores[: rows.n_labeled], scores[rows.n_labeled :]
 
 
-def check_classifier(classifier: Any) -> None:
-    """Refuse what is neither None nor a classifier that gives scores."""
-    if classifier is None:
-        return
-    gives = any(hasattr(classifier, name) for name in RESPONSES)
-    if isinstance(classifier, type) or not (hasattr(classifier, "fit") and gives):
-        must = "a scikit-learn classifier with decision_function or predict_proba"
-        raise bad_type("classifier", must, classifier)
-
-
-def _default_classifiers(rows: Rows, folds: int) -> list[Any]:
+def _default_classifiers(rows: FeatureRows, folds: int) -> list[Any]:
     """Return a logistic regression and, with many features, two normal classes.
 
     With few features the regression has squares and products. Normal classes need more rows than

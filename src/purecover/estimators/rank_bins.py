@@ -8,7 +8,7 @@ import numpy as np
 
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import weight_units
+from purecover.estimators.samples import weight_units
 
 WIDEST = 1 / 40
 """Share of all examples in a bin, away from the ends of the ranking."""

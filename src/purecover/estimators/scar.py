@@ -15,8 +15,9 @@ from purecover._inputs import encode_labels
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.out_of_fold import check_classifier, out_of_fold_scores
-from purecover.estimators.rows import Rows
+from purecover.estimators.out_of_fold import out_of_fold_scores
+from purecover.estimators.parameters import check_classifier
+from purecover.estimators.rows import FeatureRows
 from purecover.intervals.interval import Interval
 
 TOP = 0.5
@@ -111,7 +112,10 @@ def scar_test(
         Held-out scores, larger for positives. Default: those of ``classifier``, each from a
         fit without the fold the row is in.
     classifier : scikit-learn classifier, optional
-        As in :class:`ClusteredLabels`; only without ``scores``.
+        Tells labeled from unlabeled examples, where no ``scores`` are given; needs
+        ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
+        their squares and products; above 20 features, the better of one without the latter two
+        and of quadratic discriminant analysis.
     n_permutations : int, default=200
         Number of simulated labelings.
     random_state : int, numpy.random.Generator or None, default=0
@@ -124,7 +128,7 @@ def scar_test(
 
     See Also
     --------
-    ClusteredLabels : Estimates alpha where labels are random only within kinds of positives.
+    clean_test : Test of the other assumption, that no label is wrong.
 
     Notes
     -----
@@ -186,10 +190,11 @@ def scar_test(
     >>> pu.estimators.scar_test(X, chosen, alpha=0.32).p_value < 0.05
     True
     """
-    rows = Rows.from_data(X, labeled)
+    rows = FeatureRows.from_data(X, labeled)
     low, high = _alpha_ends(alpha)
     n_permutations = valid.check_integer("n_permutations", n_permutations, low=19)
-    check_classifier(classifier)
+    if classifier is not None:
+        check_classifier("classifier", classifier)
     rng = valid.check_random_state(random_state)
     for side, n in (("labeled", rows.n_labeled), ("unlabeled", rows.n_unlabeled)):
         if n < FEWEST:
@@ -272,7 +277,7 @@ def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
 
 
 def _both_scores(
-    rows: Rows,
+    rows: FeatureRows,
     labeled: ArrayLike,
     scores: ArrayLike | None,
     classifier: Any,

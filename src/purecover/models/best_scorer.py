@@ -19,9 +19,9 @@ from purecover._inputs import is_frame, rows_frame
 from purecover._progress import Progress, part_of, shown
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
+from purecover.estimators.base import prior_estimators
 from purecover.estimators.estimate import LabelRates
-from purecover.estimators.rows import Rows
-from purecover.estimators.wrappers import FEWEST_LABELED, ClusteredLabels
+from purecover.estimators.rows import FeatureRows
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
@@ -30,6 +30,9 @@ from purecover.models.tables import label_column_named_y
 
 # -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
 
+
+FEWEST_LABELED = 50
+"""Labeled examples of a kind."""
 
 MOST_LOOKED_AT = 2_000, 8_000
 """Of more labeled and unlabeled rows, as many show how often kinds of positives are labeled."""
@@ -167,7 +170,8 @@ def _as_numbers(X: Any) -> Any:
 def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:
     """How often positives of different kinds are labeled, if features show kinds."""
     sides = np.flatnonzero(examples.positive), np.flatnonzero(examples.unlabeled)
-    if len(sides[0]) < 2 * FEWEST_LABELED:
+    clustered: Any = prior_estimators().get("clustered")  # of purecover-paper, if installed
+    if clustered is None or len(sides[0]) < 2 * FEWEST_LABELED:
         return None
     rng = np.random.default_rng(seed)
     few, many = (
@@ -186,7 +190,7 @@ def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:
     looked = [X] if several.all() or not several.any() else [X, X[:, several]]
     sizes = len(sides[0]), len(sides[1])
     found = [
-        ClusteredLabels()._label_rates(Rows(each[: len(few)], each[len(few) :]), sizes, rng)
+        clustered().label_rates(FeatureRows(each[: len(few)], each[len(few) :]), sizes, rng)
         for each in looked
     ]
     return max((each for each in found if each), key=lambda each: each.surely_unlike, default=None)

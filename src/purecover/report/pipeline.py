@@ -369,7 +369,7 @@ def _estimate_by_others(
     """Return alpha and beta by the estimators to compare with, as far as they find any."""
     from purecover.estimators.base import prior_estimators
     from purecover.estimators.choice import KnownBeta
-    from purecover.estimators.wrappers import NoisyLabels
+    from purecover.estimators.noisy import NoisyLabels
 
     known = prior_estimators()
     inner = getattr(used, "estimator", None)
@@ -398,7 +398,7 @@ def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEst
     theirs around it, as in ``regrouping(bbe)``.
     """
     from purecover.estimators.base import PriorEstimator
-    from purecover.estimators.wrappers import NoisyLabels
+    from purecover.estimators.noisy import NoisyLabels
 
     inner = getattr(estimator, "estimator", None)
     if isinstance(estimator, NoisyLabels) and inner is not None:
@@ -417,14 +417,14 @@ def _identification(
     at upper bounds that hold together with 95 % confidence, and the observed AUC at the ends of its
     95 % interval.
     """
-    from purecover.estimators.base import flipped_counts, inclusion_bound
+    from purecover.estimators.inclusion import inclusion_bound
 
     level = 0.95 if given.beta is not None else 0.975
     a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
     if given.beta is not None:
         ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
     else:
-        b = inclusion_bound(flipped_counts(counts), confidence_level=level)
+        b = inclusion_bound(counts.flipped(), confidence_level=level)
         b = min(max(b, used.labeled_inclusion), 1.0)
         least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
         ends = {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least, 1.0)}

@@ -9,14 +9,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from purecover._parameters import checked
-from purecover._typing import CountArray, FloatArray, IntArray, RandomState
-from purecover._validation import check_integer, check_random_state, check_seeding, read_only
-from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-
-# -- Distance curves: how far labeled draws are from the nearest unlabeled score that remains ----
-
+from purecover import ScoreCounts
+from purecover.estimators import Inclusions, PriorEstimator, parameter, register_prior_estimator
+from purecover_paper.systems.arrays import CountArray, FloatArray, IntArray, RandomState
 
 N_POINTS = 510
 """Quantiles that stand for each sample; with a guard at either end, 16 words of 32 bits."""
@@ -188,9 +183,6 @@ def distance_quantiles(labeled: FloatArray, unlabeled: FloatArray, orders: IntAr
     return np.where(total < _NOTHING, 0.0, quantiles / np.maximum(total, _NOTHING))
 
 
-# -- The estimator and its network ---------------------------------------------------------------
-
-
 _FEW = 100
 """So few curves are calculated one by one: each step of all together has its price."""
 
@@ -231,8 +223,9 @@ class Network(NamedTuple):
 @cache
 def load_network() -> Network:
     """The network that comes with the package."""
-    with (files("purecover") / "data" / "dist_curve.npz").open("rb") as file, np.load(file) as kept:
-        arrays = {name: read_only(kept[name].astype(np.float64)) for name in kept.files}
+    weights = files("purecover_paper.systems") / "data" / "dist_curve.npz"
+    with weights.open("rb") as file, np.load(file) as kept:
+        arrays = {name: kept[name].astype(np.float64) for name in kept.files}
     n_layers = sum(name.startswith("weight") for name in arrays)
     return Network(
         arrays["center"],
@@ -284,14 +277,14 @@ class DistCurve(PriorEstimator):
     themselves, with replacement.
 
     **A trained network is a prior over shapes.** This one was trained on simulated samples of 50
-    to 10,000 examples from beta, normal, Laplace and mixed normal densities (``make
-    train-dist-curve`` does it again, and ``dist_curve.json`` beside the weights is the log). On
-    shapes like these it errs little where alpha is moderate and the classes are apart. It is
-    drawn to the middle, as a mean over all the samples it takes for possible: alpha comes out
-    too high where it is small and classes overlap, and too low, by some hundredths, where it is
-    near 1. On shapes it never saw, it may be wrong by any amount and will not say so. With more
-    data it does not converge to the truth, but to what the network takes the limiting curve
-    for. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
+    to 10,000 examples from beta, normal, Laplace and mixed normal densities
+    (``paper/tools/train_dist_curve.py`` does it again, and ``dist_curve.json`` beside the weights
+    is the log). On shapes like these it errs little where alpha is moderate and the classes are
+    apart. It is drawn to the middle, as a mean over all the samples it takes for possible: alpha
+    comes out too high where it is small and classes overlap, and too low, by some hundredths,
+    where it is near 1. On shapes it never saw, it may be wrong by any amount and will not say so.
+    With more data it does not converge to the truth, but to what the network takes the limiting
+    curve for. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
 
     References
     ----------
@@ -301,16 +294,17 @@ class DistCurve(PriorEstimator):
     Examples
     --------
     >>> import purecover as pu
+    >>> from purecover_paper.systems import DistCurve
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.estimators.DistCurve().fit(sample.scores, sample.labeled)
+    >>> estimator = DistCurve().fit(sample.scores, sample.labeled)
     >>> abs(estimator.proportions_.alpha - 0.25) < 0.05
     True
     """
 
     reference: ClassVar[str] = "Zeiberg, Jain & Radivojac, AAAI 2020"
 
-    n_curves: int = checked(10, check_integer, low=1)
-    random_state: RandomState = checked(0, check_seeding)
+    n_curves: int = parameter(10, "integer", low=1)
+    random_state: RandomState = parameter(0, "random_state")
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         points = sample_points(counts.labeled[None], counts.unlabeled[None])
@@ -340,7 +334,7 @@ class DistCurve(PriorEstimator):
         return found
 
     def _orders(self) -> IntArray:
-        return draw_orders(self.n_curves, check_random_state(self.random_state))
+        return draw_orders(self.n_curves, np.random.default_rng(self.random_state))
 
 
 def _read_off(curves: FloatArray) -> FloatArray:

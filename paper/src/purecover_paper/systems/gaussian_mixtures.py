@@ -6,23 +6,33 @@ Runs from several starts, or on several replicates, go side by side along the fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
-from purecover._parameters import checked
-from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import check_choice, check_flag, check_integer, check_real
-from purecover.counts import ScoreCounts
-from purecover.estimators import base
-from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
-from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.wrappers import out_of_fold
+from purecover import ScoreCounts
+from purecover.estimators import (
+    FeaturePriorEstimator,
+    FeatureRows,
+    Inclusions,
+    clean_test,
+    parameter,
+    register_prior_estimator,
+)
+from purecover_paper.systems.arrays import (
+    BoolArray,
+    CountArray,
+    FloatArray,
+    IntArray,
+    group_starts,
+    weight_units,
+)
 
-# -- Expectation and maximization for two normal densities that two samples share ----------------
-
+CLEAN_RULES = ("test", "never", "always")
+COVARIANCES = ("full", "diagonal")
 
 _EMPTY = 1e-9
 """A component with a smaller share of all examples keeps its place and its shape."""
@@ -122,6 +132,7 @@ class GaussianEM:
 
     def step(self, mixtures: Mixtures, tally: Tally) -> Mixtures:
         """One round; a share of exactly 0 or 1 remains."""
+
         log_densities = self.log_densities(mixtures)
         odds = log_densities[:, 0] - log_densities[:, 1]
         among_labeled = expit(odds + logit(mixtures.beta)[:, None])
@@ -188,9 +199,6 @@ class GaussianEM:
         return found
 
 
-# -- The estimator -------------------------------------------------------------------------------
-
-
 MOST_SCORES = 1000
 """More distinct scores are merged into groups of like size."""
 
@@ -230,7 +238,7 @@ class _Scores(NamedTuple):
     notes: tuple[str, ...]
 
 
-@base.register_prior_estimator("msgmm")
+@register_prior_estimator("msgmm")
 @dataclass(kw_only=True, eq=False, repr=False)
 class GaussianMixtures(FeaturePriorEstimator):
     r"""Fit the labeled and the unlabeled as mixtures of the same two normal densities.
@@ -302,9 +310,10 @@ class GaussianMixtures(FeaturePriorEstimator):
     Examples
     --------
     >>> import purecover as pu
+    >>> from purecover_paper.systems import GaussianMixtures
     >>> world = pu.simulate.binormal(2)
     >>> sample = world.sample(1000, 10000, alpha=0.25, beta=0.8, random_state=0)
-    >>> p = pu.estimators.GaussianMixtures().fit(sample.scores, sample.labeled).proportions_
+    >>> p = GaussianMixtures().fit(sample.scores, sample.labeled).proportions_
     >>> abs(p.alpha - 0.25) < 0.05, abs(p.beta - 0.8) < 0.05
     (True, True)
     """
@@ -312,18 +321,14 @@ class GaussianMixtures(FeaturePriorEstimator):
     noisy: ClassVar[bool] = True
     reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
-    clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
-    covariance: Literal["full", "diagonal"] = checked(
-        "full", check_choice, choices=("full", "diagonal")
-    )
-    logit_scores: bool = checked(True, check_flag)
-    n_starts: int = checked(6, check_integer, low=1)
-    ridge: float = checked(1e-3, check_real, low=0, closed="neither")
-    max_iter: int = checked(1000, check_integer, low=1)
+    clean: Literal["test", "never", "always"] = parameter("test", "choice", choices=CLEAN_RULES)
+    covariance: Literal["full", "diagonal"] = parameter("full", "choice", choices=COVARIANCES)
+    logit_scores: bool = parameter(True, "flag")
+    n_starts: int = parameter(6, "integer", low=1)
+    ridge: float = parameter(1e-3, "real", low=0, closed="neither")
+    max_iter: int = parameter(1000, "integer", low=1)
 
-    # -- scores -------------------------------------------------------------------------
-
-    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
         scores = self._scores(counts)
         em = self._em(scores.points)
         return self._inclusions(em, scores.tally, lambda: counts, scores.notes)
@@ -333,18 +338,20 @@ class GaussianMixtures(FeaturePriorEstimator):
     ) -> FloatArray:
         scores = self._scores(counts)
         em = self._em(scores.points)
-        clean = clean_many(counts, labeled, unlabeled, self.clean)
-        whole = bool(clean_many(counts, counts.labeled[None], counts.unlabeled[None], self.clean))
-        first = self._best(em, scores.tally, clean=whole)
+        first = self._best(em, scores.tally, clean=self._clean(lambda: counts)[0])
         tally = Tally(
             *(
                 np.add.reduceat(side, scores.starts, axis=1) * unit
-                for side, unit in zip((labeled, unlabeled), base.weight_units(counts), strict=True)
+                for side, unit in zip((labeled, unlabeled), weight_units(counts), strict=True)
             )
         )
         found = np.full((len(labeled), 2), np.nan)
         usable = (tally.labeled.sum(axis=1) > 0) & (tally.unlabeled.sum(axis=1) > 0)
+        clean = np.zeros(len(labeled), dtype=np.bool_)
         places = np.flatnonzero(usable)
+        for i in places:
+            drawn = partial(replace, counts, labeled=labeled[i], unlabeled=unlabeled[i])
+            clean[i], _ = self._clean(drawn)
         for batch in np.split(places, range(_BATCH, places.size, _BATCH)):
             # Replicates resemble the data, so the fit to the data is start enough.
             start = first.only(np.zeros(batch.size, dtype=np.int64))
@@ -356,13 +363,13 @@ class GaussianMixtures(FeaturePriorEstimator):
 
     def _scores(self, counts: ScoreCounts) -> _Scores:
         few = counts.thinned(MOST_SCORES)
-        starts = base.group_starts(counts, few)
+        starts = group_starts(counts, few)
         if self.logit_scores and _are_shares(counts.thresholds):
             values = _logits(counts.thresholds)
         else:
             column = counts.thresholds[:, None]
-            values = Rows(column, column[:0]).scaled().labeled[:, 0]
-        units = base.weight_units(counts)
+            values = FeatureRows(column, column[:0]).scaled().labeled[:, 0]
+        units = weight_units(counts)
         # Before scores are merged, as one outlier would carry its group along.
         seen = counts.labeled * units[0] + counts.unlabeled * units[1]
         scaled, notes = _standardized(values[:, None], seen)
@@ -377,9 +384,7 @@ class GaussianMixtures(FeaturePriorEstimator):
         )
         return _Scores(middle[:, None], tally, starts, notes)
 
-    # -- features -----------------------------------------------------------------------
-
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> base.Inclusions:
+    def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
         p = rows.n_features
         columns = 1 + p + (p if self.covariance == "diagonal" else p * (p + 1) // 2)
         total = rows.n_labeled + rows.n_unlabeled
@@ -397,9 +402,7 @@ class GaussianMixtures(FeaturePriorEstimator):
         points, far = _standardized(pooled, np.ones(ours.size))
         tally = Tally(ours.astype(np.float64), (~ours).astype(np.float64))
         em = self._em(points)
-        return self._inclusions(em, tally, lambda: out_of_fold(rows), (*notes, *far))
-
-    # -- both ---------------------------------------------------------------------------
+        return self._inclusions(em, tally, rows.out_of_fold_counts, (*notes, *far))
 
     def _em(self, points: FloatArray) -> GaussianEM:
         return GaussianEM(points, diagonal=self.covariance == "diagonal", ridge=self.ridge)
@@ -410,9 +413,9 @@ class GaussianMixtures(FeaturePriorEstimator):
         tally: Tally,
         scored: Callable[[], ScoreCounts],
         notes: tuple[str, ...],
-    ) -> base.Inclusions:
-        verdict, said = clean_verdict(self.clean, scored)
-        best = self._best(em, tally, clean=verdict["clean"])
+    ) -> Inclusions:
+        clean, p_value = self._clean(scored)
+        best = self._best(em, tally, clean=clean)
         a, b = (float(side[0]) for side in _inclusions_of(best))
         size = float(tally.labeled.sum() + tally.unlabeled.sum())
         likelihood = float(em.log_likelihood(best, tally)[0]) / size
@@ -423,8 +426,21 @@ class GaussianMixtures(FeaturePriorEstimator):
                 *notes,
                 f"{held}: they may be outliers, or nearly all examples are of one class",
             )
-        details = {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
-        return base.Inclusions(a, b, (*notes, *said), {**verdict, **details})
+        details: dict[str, Any] = {"clean": clean}
+        if p_value is not None:
+            details["clean_p_value"] = p_value
+        details |= {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
+        if clean and p_value is not None:
+            said = f"labels are compatible with beta = 1 (p = {p_value:.2g}) and taken as clean"
+            notes = (*notes, f"{said}, so that beta was not estimated")
+        return Inclusions(a, b, notes, details)
+
+    def _clean(self, scored: Callable[[], ScoreCounts]) -> tuple[bool, float | None]:
+        """Whether labels are taken as clean, and the p-value of the test if there is one."""
+        if self.clean != "test":
+            return self.clean == "always", None
+        test = clean_test(scored())
+        return bool(test.clean), test.p_value
 
     def _best(self, em: GaussianEM, tally: Tally, *, clean: bool) -> Mixtures:
         """The end with the largest likelihood, of all starts."""
@@ -491,6 +507,7 @@ def _are_shares(scores: FloatArray) -> bool:
 
 def _logits(shares: FloatArray) -> FloatArray:
     """Logits; 0 and 1 are put beyond the others, by as much as half their distance."""
+
     inside = shares[(shares > 0) & (shares < 1)]
     low, high = inside.min() / 2, (1 - inside.max()) / 2
     return np.asarray(logit(np.clip(shares, max(low, 1e-300), min(1 - high, 1 - 2**-53))))

@@ -1,0 +1,248 @@
+"""ClusteredLabels: clusters that are found, merged and added up."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from tests.prior_dummies import Blind, Fixed
+
+import purecover as pu
+from purecover.counts import ScoreCounts
+from purecover.estimators.out_of_fold import out_of_fold_scores
+from purecover.estimators.ratios import BBE
+from purecover.estimators.rows import FeatureRows
+from purecover.exceptions import IdentifiabilityError
+from purecover.models import best_scorer
+from purecover.models.tables import read_examples
+from purecover_paper.systems import ClusteredLabels
+from purecover_paper.systems import clustered as _clustered
+
+
+def two_kinds(seed=0, *, labeled=(450, 50), hidden=(400, 400), negatives=1200, distance=4.0, p=2):
+    """Two kinds of positives, some labeled, and negatives; labeled rows first."""
+    rng = np.random.default_rng(seed)
+    centers = np.zeros((3, p))
+    centers[0, 0] = centers[1, 1] = distance
+    kind = np.repeat([0, 1, 0, 1, 2], [*labeled, *hidden, negatives])
+    X = centers[kind] + rng.normal(size=(kind.size, p))
+    return X, np.arange(kind.size) < sum(labeled)
+
+
+def alphas(estimator, seeds=3, **more):
+    return np.mean([estimator.fit(*two_kinds(i, **more)).proportions_.alpha for i in range(seeds)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inner", [None, BBE()], ids=["default", "bbe"])
+def test_helps_where_one_kind_is_labeled_rarely(inner):
+    # In the limit all labeled together give the least of 0.2/0.9 and 0.2/0.1, instead of 0.4.
+    assert alphas(ClusteredLabels(inner, n_clusters=1)) == pytest.approx(0.2 / 0.9, abs=0.03)
+    assert alphas(ClusteredLabels(inner)) == pytest.approx(0.4, abs=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_one_skewed_kind_is_one_cluster(seed):
+    # Half a dozen normal components describe it, and the sum over them would be far too high.
+    rng = np.random.default_rng(seed)
+    labeled = np.arange(5000) < 1000
+    positive = np.arange(5000) < 2200
+    X = np.where(
+        positive[:, None], 1.5 + rng.exponential(1.5, size=(5000, 2)), rng.normal(size=(5000, 2))
+    )
+    found = ClusteredLabels().fit(X, labeled)
+    assert found.diagnostics_["n_clusters"] == 1
+    assert found.proportions_.alpha == pytest.approx(0.3, abs=0.03)
+    split = ClusteredLabels(n_clusters=6).fit(X, labeled)
+    assert split.proportions_.alpha > found.proportions_.alpha + 0.01
+
+
+def test_merging():
+    # The first two share rows, the third has its own.
+    shares = np.array([[0.6, 0.4, 0], [0.4, 0.6, 0], [0.5, 0.5, 0], [0, 0, 1], [0, 0.02, 0.98]])
+    found = _clustered.merged(shares, 0.05)
+    np.testing.assert_allclose(found, np.column_stack((shares[:, :2].sum(axis=1), shares[:, 2])))
+    assert _clustered.merged(shares, 0.9) is shares
+    assert _clustered.merged(np.ones((3, 1)), 0.05).shape == (3, 1)
+    np.testing.assert_allclose(_clustered.merged(shares, 0.0).sum(axis=1), 1)
+    # A component without rows of its own is taken in by none.
+    empty = np.column_stack((shares[:, :2], np.zeros(5)))
+    assert _clustered.merged(empty, 0.05).shape == (5, 2)
+
+
+def test_says_what_it_found():
+    estimator = ClusteredLabels().fit(*two_kinds())
+    found = estimator.diagnostics_
+    assert found["n_clusters"] == 2
+    assert sorted(found["labeled"]) == pytest.approx([0.1, 0.9], abs=0.01)
+    assert sum(found["alphas"]) == pytest.approx(estimator.proportions_.alpha)
+    assert estimator.proportions_.beta == 1
+    assert estimator.n_features_in_ == 2
+    json.dumps(dict(found), allow_nan=False)
+
+
+def test_sum_over_clusters():
+    estimator = ClusteredLabels(Fixed(0.15, notes=("beware",)), n_clusters=3).fit(*two_kinds())
+    assert estimator.proportions_.alpha == pytest.approx(0.45)
+    notes = estimator.diagnostics_["notes"]
+    assert [note for note in notes if "beware" in note] == [
+        f"cluster {k} of 3: beware" for k in (1, 2, 3)
+    ]
+    with pytest.raises(IdentifiabilityError, match="cannot be told apart"):
+        ClusteredLabels(Fixed(0.4), n_clusters=3).fit(*two_kinds())
+
+
+def test_fewer_distinct_rows_than_clusters():
+    X, labeled = two_kinds()
+    X[labeled] = np.round(X[labeled]).clip(4, 5)[:, :1] * [1, 0]
+    found = ClusteredLabels(Fixed(0.1), n_clusters=7).fit(X, labeled).diagnostics_
+    assert found["n_clusters"] <= 2
+    assert any("could be told apart" in note for note in found["notes"])
+
+
+@pytest.mark.slow
+def test_scores_know_nothing_of_their_own_label():
+    # On pure noise, a model that remembers would tell labeled from unlabeled.
+    rng = np.random.default_rng(0)
+    rows = FeatureRows(rng.normal(size=(300, 3)), rng.normal(size=(600, 3)))
+    forest = RandomForestClassifier(30, random_state=0)
+    ours, others = out_of_fold_scores(rows, forest, rng)
+    assert ours.shape == (300,)
+    assert others.shape == (600,)
+    above = (ours[:, None] > others).mean() + (ours[:, None] == others).mean() / 2
+    assert above == pytest.approx(0.5, abs=0.08)
+
+
+def test_too_few():
+    with pytest.raises(IdentifiabilityError, match="two labeled and two unlabeled"):
+        ClusteredLabels().fit(np.arange(12.0).reshape(6, 2), [1, 0, 0, 0, 0, 0])
+    with pytest.raises(IdentifiabilityError, match="Blind sees nothing"):
+        ClusteredLabels(Blind()).fit(*two_kinds())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tiny = ScoreCounts.from_counts([3, 2, 1], [3, 1, 0], [1, 2, 3])
+        assert 0 <= ClusteredLabels().fit(tiny).proportions_.alpha < 1
+
+
+@pytest.mark.slow
+def test_threads_are_left_to_the_classifier_of_others(monkeypatch):
+    """Clusters and the default classifier keep to one thread; what a user brings does not."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    seen = {"mixture": set(), "default": set(), "given": set()}
+
+    def watched(name, function):
+        def call(*args, **kwargs):
+            seen[name] |= {pool["num_threads"] for pool in threadpool_info()}
+            return function(*args, **kwargs)
+
+        return call
+
+    class Given(LogisticRegression):
+        fit = watched("given", LogisticRegression.fit)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) + 4 * (np.arange(600) < 300)[:, None]
+    labeled = np.arange(600) < 150
+    monkeypatch.setattr(_clustered, "_mixture", watched("mixture", _clustered._mixture))
+    with threadpool_limits(2):
+        ClusteredLabels(classifier=Given()).fit(X, labeled)
+        with monkeypatch.context() as patch:
+            patch.setattr(LogisticRegression, "fit", watched("default", LogisticRegression.fit))
+            ClusteredLabels().fit(X, labeled)
+    assert seen == {"mixture": {1}, "default": {1}, "given": {2}}
+
+
+@pytest.mark.parametrize("sizes", [(1, 9), (9, 1)])
+def test_a_single_example_has_no_scores_out_of_fold(sizes):
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = (rng.normal(size=(n, 2)) for n in sizes)
+    with pytest.raises(IdentifiabilityError, match="two labeled and two unlabeled"):
+        out_of_fold_scores(FeatureRows(labeled, unlabeled), None, rng)
+
+
+def test_as_many_clusters_are_tried_as_there_are_rows_for():
+    rng = np.random.default_rng(0)
+    middles = np.repeat([[0, 0], [20, 0], [0, 20]], _clustered.FEWEST_LABELED, axis=0)
+    found = ClusteredLabels()._clusters(middles + rng.normal(size=middles.shape), rng)
+    assert len(np.unique(found)) == 3
+
+
+def kinds_of_rows(n_labeled, n_features=2, seed=0):
+    """Two kinds of positives, equally frequent among the unlabeled, and negatives."""
+    rng = np.random.default_rng(seed)
+    centers = np.zeros((3, n_features))
+    centers[0, 0] = centers[1, 1] = 6
+    kind = np.repeat([0, 1, 0, 1, 2], [*n_labeled, 400, 400, 1200])
+    labeled = np.arange(kind.size) < sum(n_labeled)
+    return centers[kind] + rng.normal(size=(kind.size, n_features)), labeled
+
+
+def test_columns_of_two_values_hide_no_kinds():
+    for seed in range(4):
+        X, labeled = kinds_of_rows((300, 100), seed=seed)
+        lots = np.random.default_rng(seed).random((len(X), 3)) < 0.5
+        table = np.column_stack((X, lots))
+        if seed % 2:  # in words
+            table = pd.DataFrame(X, columns=["a", "b"]).assign(lot=np.where(lots[:, 0], "x", "y"))
+        found = best_scorer.label_rates(read_examples(table, labeled), seed=0)
+        assert found.n_kinds == 2
+        assert (found.lowest, found.highest) == pytest.approx((100 / 500, 300 / 700), abs=0.03)
+        assert found.surely_unlike > 1.5
+        # A column that does tell kinds apart is still looked at.
+        same, labeled = kinds_of_rows((300, 100), seed=seed)
+        kind = (same[:, 0] > 3).astype(float)
+        found = best_scorer.label_rates(
+            read_examples(np.column_stack((same.sum(axis=1), 6 * kind)), labeled), seed=0
+        )
+        assert found.surely_unlike > 1.5
+
+
+@pytest.mark.parametrize(
+    ("n_labeled", "warns"), [((450, 60), True), ((250, 250), False), ((30, 30), False)]
+)
+def test_a_report_of_features_sees_kinds_that_are_labeled_unequally(n_labeled, warns):
+    X, labeled = kinds_of_rows(n_labeled)
+    X[5, 0] = np.nan  # as a model may allow
+    model = make_pipeline(SimpleImputer(), LogisticRegression())
+    report = pu.evaluate_model(model, X, labeled, alpha=0.4, n_resamples=0)
+    check = next(each for each in report.checks if each.code == "PU020")
+    assert check.fired == warns
+    assert (check.status == "not applicable") == (sum(n_labeled) < 100)
+    random = next(each for each in report.assumptions if each.name == "labels-at-random")
+    if warns:  # truly 60 of 460 and 450 of 850
+        found = re.search(r"2 kinds .* these (\d+) % to (\d+) % of the positives", check.message)
+        assert [int(rate) for rate in found.groups()] == pytest.approx([13, 53], abs=4)
+        assert random.verdict == "doubtful"
+        assert check.message in random.evidence
+    else:  # where nothing was looked at, scores alone are meant
+        assert random.verdict == "cannot tell"
+        seen = "2 kinds of labeled examples" in random.evidence
+        assert seen == (check.status == "quiet") == ("scores alone" not in random.evidence)
+
+
+def test_no_kind_of_fewer_rows_than_a_classifier_needs():
+    X, labeled = kinds_of_rows((80, 80), n_features=70)
+    X[:3] += 40  # rows like no other are no kind
+    found = ClusteredLabels().fit(X, labeled)
+    assert min(found.diagnostics_["labeled"]) * 160 >= 50
+    assert 0 < found.proportions_.alpha < 1
+
+
+def test_rates_of_kinds_are_those_of_all_rows_though_few_are_looked_at(monkeypatch):
+    X, labeled = kinds_of_rows((450, 60))
+    many, again = np.tile(X, (4, 1)), np.tile(labeled, 4)
+    whole = best_scorer.label_rates(read_examples(X, labeled), seed=0)
+    monkeypatch.setattr(best_scorer, "MOST_LOOKED_AT", (510, 1500))
+    drawn = best_scorer.label_rates(read_examples(many, again), seed=0)
+    assert (drawn.lowest, drawn.highest) == pytest.approx((whole.lowest, whole.highest), abs=0.06)
+    assert drawn.surely_unlike > 1.5
