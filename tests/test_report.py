@@ -34,6 +34,7 @@ from purecover.exceptions import (
     RecoveryWarning,
 )
 from purecover.proportions import GivenProportions
+from purecover.report import pipeline
 
 # == evaluate ==================================================================================
 
