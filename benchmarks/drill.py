@@ -365,7 +365,7 @@ def flip_bits(times: Until, rng: random.Random, folder: Path) -> Iterator[Findin
     things: dict[str, tuple[Path, Callable[[], Any]]] = {
         "a report": (saved, lambda: PUReport.from_json(saved.read_bytes()).to_dict()),
         "a comparison": (both, lambda: ScoreComparison.from_json(both.read_bytes()).to_dict()),
-        "a monitor": (state, lambda: ScoreMonitor.load(state)._state()),
+        "a monitor": (state, lambda: ScoreMonitor.load(state).to_dict()),
         "a run of a study": (kept, lambda: (store.cells(), store.records())),
         "the collection": (packed, lambda: _packed(packed)),
         "scores of a study": (arrays, lambda: str(store.scores(cell.key))),

@@ -114,7 +114,7 @@ def monitor(scores: Floats, labeled: NDArray[np.bool_]) -> None:
     watch = pu.monitoring.ScoreMonitor(alpha=0.25)
     assert_type(watch.add("monday", scores, labeled), pu.monitoring.MonitorPartition)
     second = watch.add("tuesday", scores, labeled)
-    assert_type(second.drift, pu.monitoring.MonitorDrift | None)
+    assert_type(second.drift, dict[str, pu.monitoring.DriftTest])
     assert_type(second.auc, pu.intervals.Interval | None)
     assert_type(watch.partitions, tuple[pu.monitoring.MonitorPartition, ...])
     assert_type(watch.counts, pu.ScoreCounts)
