@@ -23,7 +23,7 @@ collect_ignore_glob = [
     "src/purecover/models/kernels.py",  # imports Triton; see tests/test_networks_kernels.py
 ]
 
-SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch", "mlflow")
+SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch")
 
 
 @pytest.fixture(autouse=True)

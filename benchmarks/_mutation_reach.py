@@ -59,7 +59,7 @@ TESTS = (
         ]
     ),
 )
-MARKS = "not (needs_data or torch or browser or firefox or spark or dask or mlflow)"
+MARKS = "not (needs_data or torch or browser or firefox or spark or dask)"
 """Slow tests are asked, too; not those that need what is not installed."""
 
 AT_IMPORT = ""

@@ -402,8 +402,6 @@ def _direct_areas(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) ->
 def _maps() -> Iterator[tuple[str, Case]]:
     for alpha, beta, auc in [(0.25, 0.95, 0.8), (0.0, 1.0, 0.65), (0.5, 0.75, 0.95)]:
         of = f"{alpha} {beta} {auc}"
-        yield f"error map {of}", _call(pu.recovery.error_map, alpha, beta, auc, n_grid=7)
-        yield f"lines {of}", _call(pu.recovery.lines_of_interest, alpha, beta, auc)
         yield f"interval {of}", _call(pu.recovery.auc_identification_interval, auc, alpha, 1 - beta)
     shares: Any = {"alphas": [0, 0.1, 0.3, 0.9], "betas": [0.6, 0.9, 1]}
     for metric in ("roc_auc", "precision", "auc_pr", "f1"):

@@ -34,7 +34,7 @@ LAYERS = {
     5: {"audit", "models"},
     6: {"priors"},
     7: {"checks", "displays"},
-    8: {"report", "scorers", "html", "_view", "mlflow", "paper", "app", "monitoring"},
+    8: {"report", "scorers", "html", "_view", "paper", "app", "monitoring"},
     9: {"cli", "__init__", "__main__"},
 }
 SHARED = {0, 1, 8, 9}
@@ -44,7 +44,7 @@ LAYER_OF = {unit: layer for layer, units in LAYERS.items() for unit in units}
 # matplotlib, pandas, polars, pyarrow and torch are optional and never imported at the top.
 ANYWHERE_INSIDE_FUNCTIONS_ONLY = {
     "sklearn", "matplotlib", "narwhals", "jinja2", "pandas", "polars", "pyarrow", "duckdb", "torch",
-    "mlflow", "msgspec",
+    "msgspec",
 }  # fmt: skip
 # Except that models derive from classes of scikit-learn, and saved forms and messages
 # from those of msgspec. The reader of files is imported by the commands that read any.

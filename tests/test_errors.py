@@ -92,16 +92,8 @@ VALID = {
         "proportions": PROPORTIONS,
     },
     "cross_fit_scores": MODEL,
-    "error_map": {"alpha": 0.2, "beta": 0.9, "auc": 0.8, "n_grid": 5},
-    "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
     "error_rates": {**ROWS, "n_resamples": 5},
     "Quantifier": {"alpha": 0.2, "n_resamples": 5},
-    "recover_ranking": {
-        **ROWS,
-        "groups": [0, 0, 0, 1, 1, 1],
-        "proportions": PROPORTIONS,
-        "n_resamples": 5,
-    },
     "evidence_constant": {"prior": 0.1},
     "evidence_page": {
         "found": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
@@ -123,7 +115,6 @@ VALID = {
     "list_checks": {},
     "load_example": {},
     "load_paper_data": {"name": "housing", "folder": DATA},
-    "log_report": {"report": REPORT},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
     "min_auc_pr": {"prior": 0.2},
     "observe_rates": {"tpr": 0.5, "fpr": 0.2, "proportions": PROPORTIONS},
@@ -264,9 +255,6 @@ FREE = {
     "load_paper_data.cache": "NEVER holds a string, which it takes",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
-    "log_report.run_id": "NEVER holds a string, which it takes; tests/test_mlflow.py tries others",
-    "log_report.prefix": "as above",
-    "log_report.artifact_path": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
 # Anything true or false will do, or is for the test of a display.
@@ -337,16 +325,11 @@ def test_every_public_function_is_tried():
     assert functions <= set(VALID)
 
 
-# Needs MLflow and a store; tests/test_mlflow.py calls it.
-ELSEWHERE = {"log_report"}
-
-
 # The housing data of these tests are invented, which their loader says.
 @pytest.mark.filterwarnings("ignore:.*but not its values")
 @pytest.mark.parametrize("name", VALID)
 def test_wrong_arguments_are_named(name):
-    if name not in ELSEWHERE:
-        assert find(name)(**VALID[name]) is not None
+    assert find(name)(**VALID[name]) is not None
     failures = []
     for parameter, what, value in wrong_arguments(name):
         complaint_of = said(find(name), {**VALID[name], parameter: value})

@@ -1124,7 +1124,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "intervals.bootstrap": {**FEW, "metrics": ["f1"], "curves": False},
     "intervals.curve_band": {**FEW, "curve": "decision"},
     "intervals.evidence_thresholds": FEW,
-    "intervals.recover_ranking": {**FEW, "groups": np.arange(1800) % 60},
     "recovery.binning_bounds": {},
     "recovery.calibration_test": {},
     "recovery.recover_auc_pr_direct": {},
@@ -1138,7 +1137,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "RecoveredPrDisplay": {},
     "displays.CalibrationDisplay": {},
     "displays.DecisionCurveDisplay": {},
-    "displays.ErrorMapDisplay": {"n_grid": 5},
     "displays.EvidenceDisplay": FEW,
     "displays.ThresholdDisplay": {"criterion": "f1"},
 }

@@ -382,7 +382,7 @@ def test_missing_foreign_and_changed_files_of_a_wheel_are_named() -> None:
 def test_the_extra_all_is_the_sum_of_those_it_names() -> None:
     extras = PROJECT["optional-dependencies"]
     found = set(check_dist.resolved("all", extras))
-    assert found >= {*extras["plot"], *extras["engines"], *extras["mlflow"]}
+    assert found >= {*extras["plot"], *extras["engines"]}
     assert not any("purecover" in text for text in found)
 
 

@@ -21,7 +21,6 @@ import matplotlib.pyplot as plt
 from purecover import simulate
 from purecover.displays import (
     AlphaMaxDisplay,
-    ErrorMapDisplay,
     PriorsDisplay,
     RecoveredPrDisplay,
     RecoveredRocDisplay,
@@ -174,21 +173,6 @@ def sensitivity_beta() -> None:
     )
 
 
-def error_map() -> None:
-    """One of the paper's heat maps."""
-    ErrorMapDisplay.from_predictions(SAMPLE.counts, alpha=ALPHA, beta=BETA)
-
-
-def error_map_panels() -> None:
-    """The paper's Figure 3."""
-    ErrorMapDisplay.panels()
-
-
-def error_map_diagram() -> None:
-    """The paper's Figure 4."""
-    ErrorMapDisplay.with_diagram(0.25, 0.75, 0.9)
-
-
 def priors() -> None:
     """All estimators, with intervals."""
     PriorsDisplay.from_predictions(SAMPLE.counts, n_resamples=50)
@@ -217,9 +201,6 @@ PICTURES: tuple[Callable[[], None], ...] = (
     sensitivity_precision,
     sensitivity_curve,
     sensitivity_beta,
-    error_map,
-    error_map_panels,
-    error_map_diagram,
     priors,
     alphamax,
 )

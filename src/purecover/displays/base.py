@@ -96,7 +96,6 @@ class Look(Parameters):
     choice_kwargs: Style = _style("axvline", "the chosen threshold")
     mesh_kwargs: Style = _style("pcolormesh", "a heat map")
     mark_kwargs: Style = _style("plot", "the marked proportions")
-    truth_kwargs: Style = _style("axvline", "the lines at the truth")
     plot_contours: bool = parameter(True, "bool", "Whether a heat map has lines of equal value.")
     plot_colorbar: bool = parameter(True, "bool", "Whether a heat map has its scale beside it.")
     point_kwargs: Style = _style("plot", "the estimates")

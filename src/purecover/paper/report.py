@@ -19,7 +19,6 @@ from purecover._validation import bad_type, bad_value, public, require
 from purecover._view import versions
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.displays import base
-from purecover.displays.maps import ErrorMapDisplay
 from purecover.exceptions import InvalidInputError
 from purecover.html.page import fill_template
 from purecover.paper import standings as ranks
@@ -29,7 +28,6 @@ from purecover.paper.run import DEFAULT, RELEASED
 from purecover.paper.standings import Standing, standings
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import recover_roc
-from purecover.recovery.maps import error_maps
 from purecover.recovery.rates import trapezoid
 
 if TYPE_CHECKING:
@@ -233,19 +231,6 @@ def _draw_boxes(
     ax.set_xticks(range(len(titles)), titles)
     ax.set_xlim(-0.5, max(len(titles), 1) - 0.5)
     base.despine_axes(ax)
-
-
-def figure3(n_grid: int = 101) -> Figure:
-    """Heat maps of the error of the recovered AUC by wrong proportions, 27 worlds."""
-    displays = ErrorMapDisplay.panels(error_maps(n_grid=n_grid))
-    figure: Any = next(iter(displays.values())).figure_
-    return figure
-
-
-def figure4(n_grid: int = 201) -> Figure:
-    """One of the heat maps, beside the lines that explain it."""
-    figure: Any = ErrorMapDisplay.with_diagram(0.25, 0.75, 0.9, n_grid=n_grid).figure_
-    return figure
 
 
 @public
@@ -708,18 +693,6 @@ def _pictures(report: PaperReport) -> list[Picture]:
             "0.875 and not the true 0.9375: with so few examples the labeled are no fair sample "
             "of the positives.",
             figure1(),
-        ),
-        _picture(
-            "theory", "Figure 3, how wrong proportions mislead",
-            "Absolute error of the recovered AUC by assumed proportions; the true ones dotted, "
-            "gray where the recovered AUC leaves [0, 1].",
-            figure3(),
-        ),
-        _picture(
-            "theory", "Figure 4, the lines of interest",
-            "A map of Figure 3 beside the lines on which the recovered AUC takes a telling value. "
-            "The paper's caption gives an observed AUC of 0.80 here; equation 4 gives 0.70.",
-            figure4(),
         ),
     ]  # fmt: skip
     return found
