@@ -556,9 +556,6 @@ def measure_replicates(
     if estimator is not None:
         estimates |= {key: getattr(proportions, key) for key in PROPORTIONS}
     parts, n_rejected, done = [], 0, 0
-    # The C library gives freed memory back, and asks for it again, array by array, until one that
-    # is much larger has been freed. This one is never touched.
-    np.empty(2**22 - 2**10)
     with shown(progress) as tell:
         for block in draws(resampler, data, proportions, estimator, n_resamples, rng):
             measured = job.measure(block, data)
