@@ -1190,10 +1190,11 @@ def test_no_way_to_recovered_figures_is_forgotten() -> None:
 
 EXTREME = {
     "unrepaired, prior 1": lambda: pu.recover_metrics(
-        pu.ScoreCounts.from_scores([0.0, 1.0], [1, 0]),
-        pu.MixtureProportions(0.5),
+        pu.ScoreCounts.from_scores([0.07, 0.73, 0.55, 0.08, 0.8], [1, 0, 1, 0, 0]),
+        pu.MixtureProportions(0.0321, 0.0959),
         repair="none",
         target=1.0,
+        area="average-precision",
     ),
     "unrepaired, tiny max_fpr": lambda: pu.recover_metrics(
         pu.ScoreCounts.from_scores([0.01, 1e-310], [1, 0]),
