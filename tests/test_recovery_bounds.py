@@ -251,8 +251,8 @@ def test_population_rates_are_in_the_box(beta, alphas, betas, target):
         bounds = recover_bounds(counts, alphas, beta_range=betas, method="box", target=target)
         prior = data.proportions.prior(target, counts)
         rates = {
-            "tpr": world.positive.survival(bounds.thresholds),
-            "fpr": world.negative.survival(bounds.thresholds),
+            "tpr": world.positive.sf(bounds.thresholds),
+            "fpr": world.negative.sf(bounds.thresholds),
         }
         with np.errstate(invalid="ignore"):
             flagged = prior * rates["tpr"] + (1 - prior) * rates["fpr"]
