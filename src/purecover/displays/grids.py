@@ -11,7 +11,7 @@ from purecover._typing import ArrayLike, FloatArray, Repair, Target
 from purecover._validation import bad_type, bad_value, check_instance, public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.proportions import KnownKeywords, MixtureProportions
+from purecover.proportions import MixtureProportions
 from purecover.recovery.grids import SensitivityGrid, auc_sensitivity, sensitivity
 from purecover.recovery.metrics import METRICS
 
@@ -62,20 +62,6 @@ def draw_heat(
         ax.pcolormesh(alphas, betas, flag.T, cmap=ListedColormap([GRAY]), **common)
     shown = np.ma.masked_where(gray | np.isnan(values), values)
     return ax.pcolormesh(alphas, betas, shown.T, **{**common, **options})
-
-
-class SensitivityLook(base.LookKeywords, total=False):
-    """How a metric is drawn over alpha and beta."""
-
-    curve_kwargs: base.Style
-    mesh_kwargs: base.Style
-    mark_kwargs: base.Style
-    plot_contours: bool
-    plot_colorbar: bool
-
-
-class SensitivityKeywords(KnownKeywords, base.DataKeywords, SensitivityLook, total=False):
-    """What a picture of sensitivity is made of."""
 
 
 class SensitivityDisplay(base.Display):
@@ -163,7 +149,7 @@ class SensitivityDisplay(base.Display):
         threshold: float | None = None,
         target: Target = "population",
         repair: Repair | None = None,
-        **options: Unpack[SensitivityKeywords],
+        **options: Unpack[base.CurveKeywords],
     ) -> Self:
         """Recover a metric of scores over a grid of alpha and beta, and mark those given.
 
@@ -211,8 +197,6 @@ class SensitivityDisplay(base.Display):
     def _summary(self) -> str:
         return f"{self.grid.metric}, {self.grid.alphas.size} x {self.grid.betas.size} pairs"
 
-    # -- what is drawn ------------------------------------------------------------------
-
     @property
     def _is_curve(self) -> bool:
         return 1 in self.grid.values.shape
@@ -243,7 +227,7 @@ class SensitivityDisplay(base.Display):
         return columns
 
     @public
-    def plot(self, ax: Axes | None = None, **look: Unpack[SensitivityLook]) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[base.CurveLook]) -> Self:
         """Draw the grid.
 
         Parameters
@@ -261,35 +245,36 @@ class SensitivityDisplay(base.Display):
         self.mesh_ = self.colorbar_ = self.contours_ = None
         self.line_ = self.observed_ = self.mark_ = None
         given = base.Look.among(look)
-        draw = self._plot_curve if self._is_curve else self._plot_map
-        draw(ax, given)
+        if self._is_curve:
+            self._plot_curve(ax, given)
+        else:
+            self._plot_map(ax)
         self._titled(given)
         return self
 
-    def _plot_map(self, ax: Axes, look: base.Look) -> None:
+    def _plot_map(self, ax: Axes) -> None:
         from matplotlib.patches import Patch
 
         grid, values = self.grid, self._values()
         low, high = grid.range
         meaningless = np.isnan(grid.values) & ~grid.infeasible
         handles: list[Any] = []
-        options = {"cmap": "viridis", "vmin": low, "vmax": high, **(look.mesh_kwargs or {})}
+        options = {"cmap": "viridis", "vmin": low, "vmax": high}
         if not math.isfinite(low):  # nothing fits the scores: all is gray
             options.pop("vmin"), options.pop("vmax")
         self.mesh_ = draw_heat(ax, grid, values, options)
         if meaningless.any():
             ax.patch.set(**NAN_HATCH)
-        if look.plot_contours and low < high:
+        if low < high:
             self.contours_ = ax.contour(
                 grid.alphas, grid.betas, np.ma.masked_invalid(values).T, levels=6, colors="white",
                 linewidths=0.8,
             )  # fmt: skip
             ax.clabel(self.contours_, fontsize=8, inline_spacing=3)
-        if look.plot_colorbar:
-            self.colorbar_ = ax.figure.colorbar(self.mesh_, ax=ax, label=self._value_label)
+        self.colorbar_ = ax.figure.colorbar(self.mesh_, ax=ax, label=self._value_label)
         if self.mark is not None:
-            mark = base.style({**MARK, "label": _proportions_label(self.mark)}, look.mark_kwargs)
-            (self.mark_,) = ax.plot(self.mark.alpha, self.mark.beta, **mark)
+            label = _proportions_label(self.mark)
+            (self.mark_,) = ax.plot(self.mark.alpha, self.mark.beta, **MARK, label=label)
             handles.append(self.mark_)
         if grid.infeasible.any():
             handles.append(Patch(facecolor=GRAY, label="infeasible (AUC beyond [0, 1])"))
@@ -316,7 +301,7 @@ class SensitivityDisplay(base.Display):
         if self.mark is not None:
             at = self.mark.alpha if over_alpha else self.mark.beta
             line = {"color": "#333333", "linewidth": 1.0, "label": _proportions_label(self.mark)}
-            self.mark_ = ax.axvline(at, **base.style(line, look.mark_kwargs))
+            self.mark_ = ax.axvline(at, **line)
         if grid.infeasible.any():
             ax.fill_between(
                 x, 0, 1, where=grid.infeasible.ravel(), transform=ax.get_xaxis_transform(),

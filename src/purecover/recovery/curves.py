@@ -441,8 +441,7 @@ def partial_area(
     chance = max_fpr**2 / 2
     with np.errstate(over="ignore"):  # of unrepaired rates below the smallest of shares
         found = np.asarray(0.5 * (1 + (area - chance) / (max_fpr - chance)))
-    found = np.where(np.isfinite(found), found, np.nan)
-    return found if found.ndim else float(found)
+    return np.where(np.isfinite(found), found, np.nan)[()]
 
 
 # -- The recovered precision-recall curve and the areas under it ---------------------------------
