@@ -77,16 +77,8 @@ VALID = {
         "proportions": PROPORTIONS,
     },
     "cross_fit_scores": MODEL,
-    "error_map": {"alpha": 0.2, "beta": 0.9, "auc": 0.8, "n_grid": 5},
-    "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
     "error_rates": {**ROWS, "n_resamples": 5},
     "Quantifier": {"alpha": 0.2, "n_resamples": 5},
-    "recover_ranking": {
-        **ROWS,
-        "groups": [0, 0, 0, 1, 1, 1],
-        "proportions": PROPORTIONS,
-        "n_resamples": 5,
-    },
     "evidence_constant": {"prior": 0.1},
     "evidence_page": {
         "found": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
@@ -107,7 +99,6 @@ VALID = {
     "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
     "list_checks": {},
     "load_example": {},
-    "log_report": {"report": REPORT},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
     "min_auc_pr": {"prior": 0.2},
     "observe_rates": {"tpr": 0.5, "fpr": 0.2, "proportions": PROPORTIONS},
@@ -247,9 +238,6 @@ FREE = {
     "make_pu_scorer.proportions": "as above",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
-    "log_report.run_id": "NEVER holds a string, which it takes; tests/test_mlflow.py tries others",
-    "log_report.prefix": "as above",
-    "log_report.artifact_path": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
 # Anything true or false will do, or is for the test of a display.
@@ -321,16 +309,11 @@ def test_every_public_function_is_tried():
     assert functions - {"parameter"} <= set(VALID)
 
 
-# Needs MLflow and a store; tests/test_mlflow.py calls it.
-ELSEWHERE = {"log_report"}
-
-
 # The housing data of these tests are invented, which their loader says.
 @pytest.mark.filterwarnings("ignore:.*but not its values")
 @pytest.mark.parametrize("name", VALID)
 def test_wrong_arguments_are_named(name):
-    if name not in ELSEWHERE:
-        assert find(name)(**VALID[name]) is not None
+    assert find(name)(**VALID[name]) is not None
     failures = []
     for parameter, what, value in wrong_arguments(name):
         complaint_of = said(find(name), {**VALID[name], parameter: value})

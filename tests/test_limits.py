@@ -129,13 +129,6 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], str, str]] = [
         "[0, 1]",
     ),
     (
-        "error_map",
-        lambda n_grid: pu.recovery.error_map(0.2, 1.0, 0.7, n_grid=n_grid),
-        "n_grid",
-        "at least 2 and at most 10001",
-    ),
-    ("error_map", lambda auc: pu.recovery.error_map(0.2, 1.0, auc), "auc", "[0, 1]"),
-    (
         "recover_partial_auc_direct",
         lambda max_fpr: pu.recovery.recover_partial_auc_direct(COUNTED, CLEAN, max_fpr),
         "max_fpr",

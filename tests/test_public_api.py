@@ -116,7 +116,7 @@ def test_a_report_needs_nothing_that_loads_slowly() -> None:
     """scikit-learn takes longer to load than the report takes, also where alpha is estimated."""
     code = (
         "import purecover as pu\n"
-        "sample = pu.simulate.binormal(3.0).sample(100, 400, alpha=0.2, random_state=0)\n"
+        "sample = pu.load_example()\n"
         "pu.evaluate(sample.scores, sample.labeled, n_resamples=5).to_html()"
     )
     assert not modules_after(code) & SLOW_TO_LOAD

@@ -74,15 +74,6 @@ def test_odd_replicates_say_nothing(name: str | None, apart: float, alpha: float
             assert 0 <= found.low <= found.estimate <= found.high <= 1
 
 
-def test_a_monitor_reads_days_without_labels() -> None:
-    monitor = pu.monitoring.ScoreMonitor(alpha=0.3, n_resamples=0)
-    for day in range(2):
-        monitor.add(str(day), WORLD.sample(500, 2000, alpha=0.3, random_state=day).counts)
-    later = WORLD.sample(1, 2000, alpha=0.7, random_state=9)
-    found = monitor.quantifier().quantify(later.scores[~later.labeled])
-    assert found.estimate == pytest.approx(0.7, abs=0.06)
-
-
 def test_it_must_be_fitted() -> None:
     with pytest.raises(InvalidInputError, match="fit"):
         Quantifier(alpha=0.3).quantify([0.1, 0.2])

@@ -6,7 +6,6 @@ import base64
 import csv
 import io
 import sys
-from collections.abc import Generator
 from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -249,18 +248,10 @@ PROVENANCE = {"Command": "purecover-paper run --store <b>here</b>", "Seed": "0"}
 ONE = Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _small_maps() -> Generator[None, None, None]:
-    """The 27 maps take seconds to draw, and have a test of their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_paper_figures, "figure3", lambda: _paper_figures.figure4(n_grid=5))
-        yield
-
-
 @pytest.fixture
 def _few_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the figures that do not depend on the records to one test of the page."""
-    for name in ("figure1", "figure3", "figure4", "thresholds_figure"):
+    for name in ("figure1", "thresholds_figure"):
         monkeypatch.setattr(_paper_figures, name, lambda *_: plt.figure())
 
 

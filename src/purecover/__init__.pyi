@@ -4,7 +4,6 @@ from purecover import displays as displays
 from purecover import estimators as estimators
 from purecover import exceptions as exceptions
 from purecover import intervals as intervals
-from purecover import mlflow as mlflow
 from purecover import models as models
 from purecover import monitoring as monitoring
 from purecover import recovery as recovery

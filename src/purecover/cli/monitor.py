@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
 import purecover as pu
 import purecover.cli.options as opt
 from purecover.cli import output
-from purecover.cli.output import STDIO, CommandError, show
-
-if TYPE_CHECKING:
-    from purecover.cli.rows import Rows
-    from purecover.monitoring import ScoreMonitor
+from purecover.cli.output import STDIO, CommandError
 
 PARTITION = Group("Partition", sort_key=1)
 DRIFT = Group("Drift", sort_key=3)
 
 
-class PartitionAssumptionOptions(opt.PriorOptions, group=opt.ASSUMPTIONS):
-    """What is known about the labels of all partitions.
+class MonitorOptions(opt.PriorOptions, group=opt.ASSUMPTIONS):
+    """Settings that the state file keeps from its first partition on.
 
     Parameters
     ----------
     alpha
-        Share of positives among the unlabeled; estimated in each partition if nothing is said.
-    """
-
-
-class MonitorOptions(opt.Options):
-    """What a state file keeps from its first partition on.
-
-    Parameters
-    ----------
+        Share of positives among the unlabeled; estimated in each partition if omitted.
     window
-        Compare a partition with up to so many before it; 30 by default.
+        Compare a partition with up to this number of partitions before it; 30 by default.
     false_alarms
-        Probability with which any look ever finds drift where there is none; 0.05 by default.
-    threshold
-        Scores from here on are flagged: watch the share of unlabeled rows that are.
+        Probability that any comparison finds drift without drift; 0.05 by default.
     n_resamples
-        Bootstrap resamples where alpha is estimated; 500 by default, 0 for none.
+        Bootstrap replicates if alpha is estimated, as in evaluate; 0 for none.
     confidence_level
         Confidence level of intervals; 0.95 by default.
     random_state
@@ -52,7 +37,6 @@ class MonitorOptions(opt.Options):
 
     window: Annotated[opt.Positive | None, Parameter(group=DRIFT)] = None
     false_alarms: Annotated[opt.Share | None, Parameter(group=DRIFT)] = None
-    threshold: Annotated[opt.Number | None, Parameter(group=DRIFT)] = None
     n_resamples: Annotated[opt.Whole | None, Parameter("--resamples", group=opt.RESAMPLING)] = None
     confidence_level: Annotated[opt.Share | None, Parameter(group=opt.RESAMPLING)] = None
     random_state: Annotated[opt.Whole | None, Parameter("--seed", group=opt.RESAMPLING)] = None
@@ -66,14 +50,13 @@ def monitor(
     name: Annotated[opt.Text, Parameter(group=PARTITION)] = None,
     replace: Annotated[opt.Flag, Parameter(group=PARTITION)] = False,
     data: opt.DataOptions = opt.DataOptions(),
-    assumptions: PartitionAssumptionOptions = PartitionAssumptionOptions(),
     kept: MonitorOptions = MonitorOptions(),
     fail_on_drift: Annotated[opt.Flag, Parameter(group=DRIFT)] = False,
     json: opt.Json = False,
     html: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
-    """Add the scores in FILE to the running counts in STATE, and say whether they drift.
+    """Add the scores in FILE to the running counts in STATE, and test whether they drift.
 
     Without FILE it shows what STATE holds. STATE keeps the assumptions and other settings of its
     first partition, which need not be given again.
@@ -81,117 +64,61 @@ def monitor(
     Parameters
     ----------
     state
-        JSON file of running counts; made if it is not there.
+        JSON file of running counts; made if it does not exist.
     file
         Scores of one partition, such as a day: CSV, TSV, JSON (an object per line, or an array of
         objects) or Parquet; text may be gzipped; - reads standard input.
     name
-        What to call the partition; the file's name without its ending by default.
+        Name of the partition; the file name without its ending by default.
     replace
-        Take the place of the partition of the same name instead of refusing it.
+        Replace the last partition if it has the same name.
     fail_on_drift
-        Exit with 1 if the partition, or without FILE the last one, differs from those before it.
+        Exit with 1 if the last partition differs from the partitions before it.
     html
         Write a timeline and the table as a web page to this file.
     quiet
         Print no table, notes or progress.
     """
-    from purecover.monitoring.monitor import monitor_page, monitor_text
+    from purecover.cli.rows import read_rows
+    from purecover.monitoring.text import monitor_page
 
-    given = {**vars(assumptions), **vars(kept)}
-    settings = {key: value for key, value in given.items() if value not in (None, ())}
+    settings = {key: value for key, value in vars(kept).items() if value not in (None, ())}
     if state in (STDIO, ""):
         raise CommandError("STATE must name a file.")
     if html is not None:
         output.check_outputs({"--html": html}, not_this=state)
     with output.in_words({"path": "STATE", "replace": "--replace"}):
         if file is None:
-            held = _shown(state, name, replace, settings)
-            newest = held.partitions[-1]
+            if name is not None or replace or settings:
+                raise CommandError("without FILE there is no partition to add: give STATE alone.")
+            held = pu.monitoring.ScoreMonitor.load(state)
         else:
             output.check_writable("STATE", state, not_this=file)
-            name = _name_of(file) if name is None else name
-            before = _columns_before(state, name, replace, settings)
+            if file == STDIO and name is None:
+                raise CommandError("--name is needed for standard input.")
             with output.progress_bars(quiet=quiet) as steps:
                 steps("Reading")
-                rows = _read(file, data, before)
+                rows = read_rows(file, data)
                 held = pu.monitoring.ScoreMonitor.update(
                     state,
-                    name,
+                    Path(file.removesuffix(".gz")).stem if name is None else name,
                     rows.scores,
                     rows.label_column,
-                    **rows.beside,
                     replace=replace,
-                    settings={**settings, "columns": _columns(data, rows)},
+                    settings=settings,
+                    **rows.beside,
                 )
             rows.note_blanks(quiet=quiet)
-            newest = next(each for each in held.partitions if each.name == name)
     if json:
-        output.print_json(held.to_dict() | {"newest": newest.name})
+        output.print_json(held.to_dict())
     elif not quiet:
-        output.tell(monitor_text(held, newest))
+        output.tell(str(held))
     if html is not None:
         source = {"file": Path(state).name}
-        page = monitor_page(held, newest, command=output.typed_command(), source=source)
+        page = monitor_page(held, command=output.typed_command(), source=source)
         output.write_file("--html", html, page, "page", quiet=quiet)
-    if newest.contradicted:
-        output.say(f"purecover: {newest.name}: {newest.note}")
-    drifted = newest.drift is not None and newest.drift.drifted
-    return 1 if newest.contradicted or (fail_on_drift and drifted) else 0
-
-
-def _shown(state: str, name: str | None, replacing: bool, settings: dict[str, Any]) -> ScoreMonitor:
-    if name is not None or replacing or settings:
-        raise CommandError("without FILE there is no partition to add: give STATE alone.")
-    monitor = pu.monitoring.ScoreMonitor.load(state)
-    if not monitor.partitions:
-        raise CommandError(f"{show(state)} holds no partition yet.")
-    return monitor
-
-
-def _columns_before(
-    state: str, name: str, replacing: bool, settings: dict[str, Any]
-) -> dict[str, str]:
-    """What the state file remembers of columns; complains before a long file is read."""
-    if not Path(state).exists():
-        pu.monitoring.ScoreMonitor(**settings)
-        return {}
-    before = pu.monitoring.ScoreMonitor.load(state)
-    # Another process may still be faster.
-    before._settings.require(settings)
-    before._place(name, replacing)
-    return before.settings["columns"]
-
-
-def _name_of(file: str) -> str:
-    if file == STDIO:
-        raise CommandError("--name is needed for what comes from standard input.")
-    name = Path(file).name.removesuffix(".gz")
-    from purecover.cli.files import FORMATS
-
-    ending = next((e for e in FORMATS if name.casefold().endswith(e)), "")
-    return (name[: -len(ending)] if ending else name).strip() or name
-
-
-def _read(file: str, data: opt.DataOptions, kept: dict[str, str]) -> Rows:
-    """The rows; options about columns are those of the first partition where nothing is said."""
-    from purecover.cli.rows import read_rows
-
-    unsaid = {key: kept[key] for key in kept if getattr(data, key, "") is None}
-    try:
-        return read_rows(file, dataclasses.replace(data, **unsaid))  # type: ignore[arg-type]
-    except CommandError as error:
-        said = str(error)
-        for key in unsaid:
-            asked = f", asked for by --{key}."
-            if asked in said:
-                said = said.replace(asked, ", as the first partition in STATE has.")
-                said += f"\nGive --{key} if it has another name now."
-        raise CommandError(said) from error
-
-
-def _columns(data: opt.DataOptions, rows: Rows) -> dict[str, str]:
-    """What the state file is to remember."""
-    labels = {"positive_label": data.positive_label, "negative_label": data.negative_label}
-    found = {**rows.columns, **labels}
-    return {key: value for key, value in found.items() if value is not None}
+    last = held.partitions[-1]
+    contradicted = last.auc is None and last.alpha is not None
+    if contradicted:
+        output.say(f"purecover: {last.name}: {last.note}.")
+    return int(contradicted or (fail_on_drift and last.drifted))

@@ -64,10 +64,6 @@ class Quantifier:
     proportions_ : MixtureProportions
         Alpha and beta of the data that it was fitted on.
 
-    See Also
-    --------
-    ScoreMonitor.quantifier : One fitted on all that a monitor has seen.
-
     Notes
     -----
     The mean of any function :math:`f` of the score is linear in the share of positives, and two

@@ -476,7 +476,7 @@ def render_monitor(
     """A monitor as a self-contained page; what it says comes as sentences and tables."""
     shown = monitor.partitions[-MOST_PARTITIONS:]
     names = [part.name for part in shown]
-    drifted = [part.drift is not None and part.drift.drifted for part in shown]
+    drifted = [part.drifted for part in shown]
     areas: dict[str, tuple[str, Sequence[Interval | None]]] = {
         "observed": ("observed AUC", [part.auc_pu for part in shown]),
         "recovered": ("recovered AUC", [part.auc for part in shown]),
