@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,10 @@ collect_ignore_glob = [
     "docs/_build/*",
     "docs/gallery/*",  # made from examples/ when the pages are built
     "docs/api/generated/*",
-    "src/purecover/models/kernels.py",  # imports Triton; see tests/test_networks_kernels.py
+    "paper/src/purecover_paper/networks/kernels.py",  # imports Triton
 ]
 
-SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch", "mlflow")
+SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch")
 
 
 @pytest.fixture(autouse=True)
@@ -36,25 +35,11 @@ def _close_figures() -> Generator[None, None, None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Guides train models and draw replicates: their examples wait for the slow stage.
-
-    A file names the kinds of its special tests, by which `.ci/run` finds it.
-    """
-    for item in items:
-        is_guide, text = _about(item.path)
-        if is_guide:
-            item.add_marker("slow")
-        for name in {mark.name for mark in item.iter_markers()}.intersection(SPECIAL):
-            if f"mark.{name}" not in text:
-                raise pytest.UsageError(f"{item.nodeid}: its file does not name its mark.{name}")
-
-
-@cache
-def _about(path: Path) -> tuple[bool, str]:
-    """Whether a file is a guide, and what it says."""
+    """Guides train models and draw replicates: their examples wait for the slow stage."""
     docs = Path(__file__).parent / "docs"
-    guide = path.is_relative_to(docs / "howto") or path == docs / "tutorial.rst"
-    return guide, path.read_text(encoding="utf-8")
+    for item in items:
+        if item.path.is_relative_to(docs / "howto") or item.path == docs / "tutorial.rst":
+            item.add_marker("slow")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,17 +4,15 @@ import importlib
 import os
 from collections.abc import Callable, Generator
 from dataclasses import fields
-from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from purecover.estimators.label_curve import LabelCurve
-from purecover.estimators.reference import ReferencePosterior
+from purecover.counts import ScoreCounts
+from purecover.estimators import label_curve
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,7 +22,7 @@ _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _common, max_examples=20, derandomize=True, database=None)
 # `make fuzz`: new examples each time; what it finds becomes an `@example` or a test of its own.
 settings.register_profile("fuzz", _common, max_examples=2000, print_blob=True)
-# For `make mutation`: few examples, the same each time, and none made smaller: nobody reads them.
+# For tests of tests: few examples, the same each time, and none made smaller: nobody reads them.
 settings.register_profile(
     "mutation",
     _common,
@@ -33,6 +31,11 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--renew`` writes the golden files anew."""
+    parser.addoption("--renew", action="store_true", help="write the golden files anew")
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +51,8 @@ def import_tool() -> Callable[[str], ModuleType]:
     def bring(name: str) -> ModuleType:
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(ROOT)
-            return importlib.import_module(f"tools.{name}")
+            folder = "tools" if (ROOT / "tools" / f"{name}.py").exists() else "paper.tools"
+            return importlib.import_module(f"{folder}.{name}")
 
     return bring
 
@@ -62,59 +66,31 @@ def data_folder() -> Path:
     return Path(folder)
 
 
-@pytest.fixture
-def quick_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small forests and few rounds of boosting: the same steps in a tenth of the time."""
-    from purecover.models import best_scorer
-
-    usual = best_scorer.default_candidates
-
-    def quick(*args: Any) -> Any:
-        candidates, left_out = usual(*args)
-        candidates["forest"].set_params(n_estimators=10)
-        candidates["boosting"].set_params(max_iter=10)
-        return candidates, left_out
-
-    monkeypatch.setattr(best_scorer, "default_candidates", quick)
-
-
-FOUND_ANEW = {
-    "test_estimators_common", "test_estimators_label_curve", "test_estimators_reference",
-    "test_frozen",
-}  # fmt: skip
+FOUND_ANEW = {"test_estimators_label_curve", "test_estimators_reference", "test_frozen"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _posteriors_found_once(request: pytest.FixtureRequest) -> Generator[None, None, None]:
-    """Reports of the same scores ask the default estimator for the same, half a second each.
+def _label_curves_solved_once(request: pytest.FixtureRequest) -> Generator[None, None, None]:
+    """Reports of the same scores need the same label curve, a tenth of a second each.
 
-    Where it is the subject, it is asked each time.
+    Where it is the subject, it is solved each time.
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.path.stem not in FOUND_ANEW:
-            patch.setattr(LabelCurve, "_solve_anew", _remembered(LabelCurve._solve_anew))
-            patch.setattr(
-                ReferencePosterior, "_estimate", _remembered(ReferencePosterior._estimate)
-            )
+            patch.setattr(label_curve, "_solve", _solve_once)
         yield
 
 
-_FOUND: dict[tuple[Any, ...], Any] = {}
+_SOLVED: dict[bytes, label_curve.Solution] = {}
+_solve = label_curve._solve
 
 
-def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that finds the same for estimators that print alike and counts that are equal."""
-
-    @wraps(method)
-    def found(self: Any, counts: Any) -> Any:
-        digest = sha256()
-        for each in fields(counts):
-            column = getattr(counts, each.name)
-            digest.update(each.name.encode())
-            digest.update(b"" if column is None else column.dtype.str.encode() + column.tobytes())
-        key = (method.__qualname__, repr(self), digest.digest())
-        if key not in _FOUND:
-            _FOUND[key] = method(self, counts)
-        return _FOUND[key]
-
-    return found
+def _solve_once(counts: ScoreCounts, clean: str) -> label_curve.Solution:
+    digest = sha256(clean.encode())
+    for each in fields(counts):
+        column = getattr(counts, each.name)
+        digest.update(each.name.encode())
+        digest.update(b"" if column is None else column.dtype.str.encode() + column.tobytes())
+    if digest.digest() not in _SOLVED:
+        _SOLVED[digest.digest()] = _solve(counts, clean)
+    return _SOLVED[digest.digest()]

@@ -30,6 +30,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("clone")
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src", folder / "src", ignore=ignore)
+    shutil.copytree(ROOT / "paper" / "src", folder / "paper" / "src", ignore=ignore)
     shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignore)
     shutil.copy(ROOT / "pyproject.toml", folder)
     estimation = folder / "src" / "purecover" / "estimators"
@@ -42,7 +43,7 @@ def run_tests(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder / "src")},
+        env={**os.environ, "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder / 'paper' / 'src'}"},
         capture_output=True,
         text=True,
         check=False,

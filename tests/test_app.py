@@ -21,8 +21,9 @@ from tests.app_server import EXAMPLE, TOKEN, running, send, start, wait_for
 
 from purecover import simulate
 from purecover.app.api import FIELDS, OPERATIONS, openapi_document, worded
-from purecover.app.jobs import Failed, WorkError, plain_name
+from purecover.app.jobs import Failed, WorkError
 from purecover.app.server import HEADERS, Site
+from purecover.app.store import plain_name
 from purecover.cli import main
 
 QUICK = {"alpha": 0.4048, "resamples": 0}
@@ -83,18 +84,6 @@ def test_a_csv_becomes_the_report_of_the_command_line(
     assert kept == {"report.html", "report.json"}
 
 
-def test_a_parquet_file(client: TestClient, tmp_path: Path) -> None:
-    polars = pytest.importorskip("polars")
-    sample = simulate.binormal(1.5).sample(60, 300, alpha=0.25, random_state=0)
-    frame = polars.DataFrame({"s": sample.scores, "y": sample.labeled})
-    frame.write_parquet(tmp_path / "a.parquet")
-    about = send(client, (tmp_path / "a.parquet").read_bytes(), "a.parquet").json()
-    assert [column["name"] for column in about["columns"]] == ["s", "y"]
-    assert len(about["rows"]) == 8
-    asked = {"score": ["s"], "labeled": "y", "alpha": 0.25, "resamples": 0}
-    assert wait_for(client, start(client, about["file"], **asked))["state"] == "done"
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -120,23 +109,6 @@ def test_the_example_is_one_click_away(client: TestClient) -> None:
     assert answer.json()["name"] == EXAMPLE.name
     again = client.get(answer.headers["location"])
     assert again.json() == answer.json()
-
-
-def test_a_long_file_is_shown_by_its_first_rows(client: TestClient) -> None:
-    rows = "".join(f"{i / 7},{i % 2},a very long comment on row {i}\n" for i in range(20_000))
-    about = send(client, f"score,labeled,comment\n{rows}".encode()).json()
-    assert about["rows"][1] == [str(1 / 7), "1", "a very long comment on row 1"]
-    assert [column["numbers"] for column in about["columns"]] == [True, True, False]
-
-
-def test_names_that_look_like_options_are_names(client: TestClient) -> None:
-    header, _, rest = GOOD.partition(b"\n")
-    assert header == b"score,labeled,truth"
-    about = send(client, b"--json,-,--html=x\n" + rest, "-x.csv").json()
-    assert about["name"] == "data_-x.csv"
-    asked = {"score": ["--json"], "labeled": "-", "truth": "--html=x"}
-    job = wait_for(client, start(client, about["file"], **asked, **QUICK))
-    assert (job["state"], job["error"]) == ("done", "")
 
 
 def test_hostile_names_come_back_as_they_are(client: TestClient) -> None:
@@ -165,19 +137,6 @@ def test_several_columns_of_scores_are_compared(client: TestClient) -> None:
     assert document["scores"] == ["good", "worse"]
     page = client.get(f"/api/jobs/{job['job']}/report.html").text
     assert "worse" in page
-
-
-def test_progress_and_notes_are_told(client: TestClient) -> None:
-    blank = GOOD.replace(b",0,", b",,")
-    about = send(client, blank).json()
-    assert about["columns"][1]["values"] == {"": 1497, "1": 300}
-    assert {row[1] for row in about["rows"]} == {"", "1"}  # labeled rows are shown, too
-    job = start(client, about["file"], alpha=0.4, resamples=400, missing_is_unlabeled=True)
-    ended = wait_for(client, job)
-    assert ended["state"] == "done"
-    assert ended["step"] == "Writing the report"
-    assert any("95 % interval" in sentence for sentence in ended["headline"])
-    assert any("are blank in column 'labeled'" in note for note in ended["notes"])
 
 
 # -- bad files ------------------------------------------------------------------------------
@@ -256,12 +215,6 @@ def test_a_report_that_cannot_be_made_says_why(
     assert client.get(f"/api/jobs/{job['job']}/report.html").status_code == 409
 
 
-def test_an_auc_that_cannot_be_is_not_shown_as_one(client: TestClient) -> None:
-    file = send(client, b"score,labeled\n" + b"3,1\n2,1\n1,0\n0,0\n" * 9).json()["file"]
-    job = wait_for(client, start(client, file, alpha=0.5, resamples=0))
-    assert job["figures"] == {"auc_pu": 1.0, "alpha": 0.5, "beta": 1.0}
-
-
 def test_every_option_of_the_form_has_a_field() -> None:
     page = (Path(__file__).parents[1] / "src/purecover/app/start.html.j2").read_text()
     labels = set(re.findall(r'<label for="\w+">([^<]+)</label>', page))
@@ -279,14 +232,6 @@ def test_complaints_are_about_fields_of_the_form() -> None:
 
 
 # -- too large ------------------------------------------------------------------------------
-
-
-def test_too_large_with_its_length_said(client: TestClient, site: Site) -> None:
-    before = folders(site)
-    answer = send(client, bytes(3_000_001))
-    assert answer.status_code == 413
-    assert "3,000,000 bytes" in answer.json()["error"]
-    assert folders(site) == before
 
 
 def test_too_large_without_a_length(client: TestClient, site: Site) -> None:
@@ -426,18 +371,6 @@ def test_another_visitors_files_and_reports_are_not_there(client: TestClient) ->
     assert client.delete(paths[1], headers=nobody, params={"key": done["key"]}).status_code == 401
 
 
-def test_without_a_token_browsers_still_have_their_own_reports() -> None:
-    with running(obedient=True, token=None) as (client, _):
-        del client.headers["Authorization"]
-        assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
-        file = client.post("/api/example").json()["file"]  # a program without a session
-        mine = {"Authorization": f"Bearer {client.post('/api/session').json()['session']}"}
-        assert client.get(f"/api/files/{file}", headers=mine).status_code == 404
-        assert client.get(f"/api/files/{file}").status_code == 200
-        stale = {"Authorization": "Bearer of.another-server"}
-        assert client.get("/api/jobs", headers=stale).status_code == 401
-
-
 # -- the answers ----------------------------------------------------------------------------
 
 
@@ -541,10 +474,3 @@ def test_a_bad_request_is_refused(client: TestClient, body: bytes, status: int) 
 )
 def test_plain_names(given: str, plain: str) -> None:
     assert plain_name(given) == plain
-
-
-@pytest.mark.slow
-def test_long_names_keep_their_end() -> None:
-    name = plain_name("ж" * 500 + ".csv.gz")
-    assert name.endswith(".csv.gz")
-    assert len(name.encode()) < 255

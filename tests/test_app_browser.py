@@ -17,7 +17,7 @@ pytest.importorskip("playwright.sync_api")
 pytest.importorskip("uvicorn")
 
 from playwright import sync_api
-from tests.app_server import EXAMPLE, command
+from tests.app_server import command
 
 pytestmark = pytest.mark.browser
 
@@ -156,73 +156,6 @@ def test_by_keyboard_alone(visit: Visit) -> None:
     visit.ready()
     press_until("text=Open the report")
     assert visit.complaints == []
-
-
-def test_narrow(browser: Any, address: str) -> None:
-    visit = Visit(browser, address, viewport={"width": 360, "height": 740})
-    try:
-        visit.page.set_input_files("#file", str(EXAMPLE))
-        visit.page.wait_for_selector("#form:visible")
-        visit.page.click("text=More settings")
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 360
-    finally:
-        visit.close()
-
-
-def test_hostile_names_are_text(visit: Visit, tmp_path: Path) -> None:
-    names = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
-    rows = "\n".join(f"{(i * 7) % 40},{i % 2},<i>{i}</i>,{i}" for i in range(40))
-    file = tmp_path / "<b onclick=x>.csv"
-    file.write_text(f"{names}\n{rows}\n", encoding="utf-8")
-    page = visit.page
-    page.set_input_files("#file", str(file))
-    page.wait_for_selector("#form:visible")
-    assert page.locator("#preview th").first.inner_text() == HOSTILE[0]
-    assert page.locator("#preview i").count() == 0
-    page.select_option("#score", "0")
-    page.select_option("#labeled", "1")
-    page.check("text=I know it")
-    page.fill("#alpha", "0.1")
-    page.click("text=More settings")
-    page.fill("#resamples", "0")
-    page.click("text=Make the report")
-    visit.ready()
-    assert visit.open_report().locator("img[src=x]").count() == 0
-    assert visit.complaints == []
-
-
-def test_what_is_wrong_is_said(visit: Visit, tmp_path: Path) -> None:
-    page = visit.page
-    large, binary = tmp_path / "large.csv", tmp_path / "binary.csv"
-    large.write_bytes(b"score,labeled\n" + b"0.5,1\n" * 200_000)
-    binary.write_bytes(bytes(range(256)))
-    page.set_input_files("#file", str(large))
-    page.wait_for_selector("#file-problem:visible")
-    assert "the limit is 1 MB" in page.inner_text("#file-problem")
-    page.set_input_files("#file", str(binary))
-    page.wait_for_selector("#file-problem:has-text('binary data')")
-    assert page.inner_text("#file-problem").startswith("binary.csv ")  # a name stays as it is
-    assert page.locator("#form").is_hidden()
-    page.click("text=Try it with example scores")
-    page.wait_for_selector("#form:visible")
-    assert page.locator("#file-problem").is_hidden()
-    page.check("text=I know it")
-    page.fill("#alpha", "25")
-    page.click("text=Make the report")
-    assert "Alpha must be a number from 0 to 1, not 25." in page.inner_text("#job-problem")
-    labeled = page.input_value("#labeled")
-    page.select_option("#labeled", page.input_value("#score"))
-    page.click("#run")
-    same = "“Score” and “Labeled” must be different columns."
-    assert same in page.inner_text("#job-problem")
-    page.select_option("#labeled", labeled)
-    assert page.locator("#alpha").get_attribute("aria-invalid") == "true"
-    page.fill("#alpha", "0.9")
-    page.fill("#beta", "0.2")
-    page.click("text=Make the report")
-    page.wait_for_selector("#job-problem:has-text('alpha')", timeout=60_000)
-    page.wait_for_selector("#working", state="hidden")
-    assert page.locator("#run").is_enabled()
 
 
 def test_a_report_can_be_canceled(visit: Visit) -> None:

@@ -30,7 +30,6 @@ pytest.importorskip("starlette.testclient", exc_type=Exception)
 
 from tests.app_server import (
     COLUMNS,
-    EXAMPLE,
     OBEDIENT,
     TOKEN,
     command,
@@ -43,18 +42,16 @@ from tests.app_server import (
 from purecover.app import api, server
 from purecover.app.jobs import (
     Evaluate,
-    FullError,
     Look,
     Pool,
     ReportRequest,
     Settings,
-    Store,
     WorkError,
     pack,
 )
 from purecover.app.server import Site
+from purecover.app.store import FullError, Store
 from purecover.cli import main
-from purecover.cli.files import peek
 
 GOOD = b"score,labeled\n0.5,1\n0.1,0\n"
 
@@ -97,17 +94,6 @@ def test_a_canceled_report_ends_its_process_and_its_files() -> None:
         assert wait_for(client, start(client, other))["state"] == "done"
 
 
-def test_a_report_that_waits_can_be_canceled() -> None:
-    with running(obedient=True) as (client, site):
-        file = send(client, GOOD, "slow.csv").json()["file"]
-        first, second = start(client, file), start(client, file)
-        wait_for(client, first, "running")
-        assert client.get(f"/api/jobs/{second}").json()["state"] == "waiting"
-        assert client.delete(f"/api/jobs/{second}").status_code == 204
-        assert folders(site) == {file, first}
-        assert client.get(f"/api/jobs/{first}").json()["state"] == "running"
-
-
 def test_a_report_that_takes_too_long_is_stopped() -> None:
     with running(obedient=True, job_timeout=0.5) as (client, site):
         job = start(client, send(client, GOOD, "slow.csv").json()["file"])
@@ -130,21 +116,8 @@ def test_a_worker_that_breaks_takes_one_report_with_it(name: str) -> None:
         assert wait_for(client, good)["state"] == "done"
 
 
-def test_a_task_outlives_workers_that_were_killed() -> None:
-    with running(obedient=True) as (client, site):
-        file = send(client, GOOD, "good.csv").json()["file"]
-        assert wait_for(client, start(client, file))["state"] == "done"
-        for pid in (*site.api.looks.pids, *site.api.reports.pids):
-            os.kill(pid, signal.SIGKILL)
-        answer = send(client, GOOD, "good.csv")
-        assert answer.status_code == 201
-        assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
-
-
-@pytest.mark.parametrize("kills", [3, 4])
-def test_a_task_outlives_three_workers_that_died_while_they_worked(
-    tmp_path: Path, kills: int
-) -> None:
+@pytest.mark.parametrize("kills", [1, 2])
+def test_a_task_outlives_one_worker_that_died_while_it_worked(tmp_path: Path, kills: int) -> None:
     died = tmp_path / "died"
     died.touch()
     task = "    task = json.loads(line)\n"
@@ -161,14 +134,7 @@ def test_a_task_outlives_three_workers_that_died_while_they_worked(
     with running(worker=(sys.executable, "-c", worker)) as (client, _):
         answer = send(client, GOOD, "good.csv")
     assert died.read_text() == "x" * kills
-    assert answer.is_success == (kills == 3), answer.text
-
-
-def test_workers_are_replaced_after_some_tasks() -> None:
-    with running(obedient=True, jobs_per_worker=2) as (client, _):
-        file = send(client, GOOD, "good.csv").json()["file"]
-        pids = [wait_for(client, start(client, file))["notes"][0] for _ in range(4)]
-        assert pids[0] == pids[1] != pids[2] == pids[3]
+    assert answer.is_success == (kills == 1), answer.text
 
 
 def test_a_worker_that_held_much_memory_is_replaced() -> None:
@@ -181,7 +147,7 @@ def test_a_worker_that_held_much_memory_is_replaced() -> None:
 
 
 def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
-    pool = Pool([sys.executable, "-c", "pass"], size=1, tasks_per_worker=1)
+    pool = Pool([sys.executable, "-c", "pass"], size=1)
     with pytest.raises(WorkError, match="ended unexpectedly"):
         asyncio.run(pool.run(Look("", "", 0), timeout=5))
 
@@ -240,13 +206,6 @@ def obedient_site(**settings: Any) -> Site:
 def test_a_client_that_leaves_leaves_no_file() -> None:
     part = {"type": "http.request", "body": GOOD, "more_body": True}
     _, left = ask_by_hand(obedient_site(), [part, part, {"type": "http.disconnect"}])
-    assert left == set()
-
-
-def test_an_upload_that_stands_still_is_given_up() -> None:
-    part = {"type": "http.request", "body": GOOD, "more_body": True}
-    sent, left = ask_by_hand(obedient_site(upload_pause=0.1), [part])
-    assert sent[0]["status"] == 408
     assert left == set()
 
 
@@ -335,69 +294,6 @@ def test_no_secret_is_given_to_the_command_of_the_browser(served: tuple[str, str
         assert answer.status == 201
 
 
-def test_a_browser_that_blocks_holds_up_nobody(served: tuple[str, str]) -> None:
-    """The command of a browser may end with the browser; the fixture's blocks until the end."""
-    address, _ = served
-    with urllib.request.urlopen(address, timeout=20) as answer:  # noqa: S310 - our own server
-        assert answer.status == 200
-
-
-def test_silent_connections_keep_nobody_out(
-    served: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server, "_HEAD_PATIENCE", 60.0)
-    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 10)
-    with ExitStack() as stack:
-        where = ("127.0.0.1", port_of(served[0]))
-        silent = [stack.enter_context(socket.create_connection(where, 20)) for _ in range(40)]
-        with urllib.request.urlopen(served[0], timeout=20) as answer:  # noqa: S310
-            assert answer.status == 200
-        assert silent[0].recv(1) == b""  # closed at the other end, to make room
-        assert len(server._Listener._open) <= 10
-
-
-def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> None:
-    base = served[0].partition("#")[0]
-    port = port_of(base)
-    whole = b"GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    for words in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", whole + whole[:20]):
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
-            slow.sendall(words)
-            while slow.recv(1 << 16):  # until it is closed at the other end
-                pass
-    with urllib.request.urlopen(f"{base}static/style.css") as answer:  # noqa: S310 - our own server
-        assert answer.status == 200
-
-
-@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EROFS])
-def test_a_folder_that_cannot_be_made_holds_no_place(
-    reason: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(reason, os.strerror(reason))
-
-    with running(obedient=True, max_uploads_at_once=2) as (client, site):
-        with monkeypatch.context() as patch:
-            patch.setattr(Path, "mkdir", full)
-            assert [send(client, GOOD).status_code for _ in range(4)] == [507] * 4
-        shutil.rmtree(site.api.store.root)  # as whoever tidies temporary folders does
-        file = send(client, GOOD)
-        assert file.status_code == 201
-        assert site.api.store.root.stat().st_mode & 0o777 == 0o700
-        shutil.rmtree(site.api.store.root)
-        answer = client.post("/api/jobs", json={"file": file.json()["file"]} | COLUMNS)
-        assert answer.status_code == 404
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="folders that can be locked")
-def test_a_folder_that_somebody_put_there_is_not_used() -> None:
-    with running(obedient=True) as (client, site):
-        root = site.api.store.root
-        shutil.rmtree(root)
-        root.mkdir(mode=0o777)
-        assert send(client, GOOD).status_code == 507
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="folders that can be locked")
 def test_what_a_killed_server_left_is_removed_at_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -426,29 +322,6 @@ def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         answer = send(client, GOOD)
         assert answer.status_code == 507
         assert folders(site) == set()
-
-
-@pytest.mark.parametrize(
-    ("error", "status"), [(FileNotFoundError(2, "gone"), 404), (OSError(28, "full"), 507)]
-)
-def test_a_file_that_cannot_be_lent_is_said(
-    error: OSError, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any) -> None:
-        raise error
-
-    with running(obedient=True) as (client, site):
-        file = send(client, GOOD, "good.csv").json()["file"]
-        monkeypatch.setattr(site.api.store, "lend", fail)
-        asked = {"file": file, "score": ["score"], "labeled": "labeled"}
-        assert client.post("/api/jobs", json=asked).status_code == status
-        assert folders(site) == {file}
-        assert site.api.store.jobs == {}
-
-
-def test_too_many_uploads_at_once() -> None:
-    with running(obedient=True, max_uploads_at_once=0) as (client, _):
-        assert send(client, GOOD).status_code == 429
 
 
 # -- crowds ---------------------------------------------------------------------------------
@@ -505,16 +378,6 @@ def test_what_nobody_uses_expires() -> None:
     assert not store.root.exists()
 
 
-def test_stopping_ends_what_is_under_way() -> None:
-    with running(obedient=True, workers=2) as (client, site):
-        file = send(client, GOOD, "slow.csv").json()["file"]
-        for job in [start(client, file), start(client, file), start(client, file)][:2]:
-            wait_for(client, job, "running")
-        pids = [*site.api.reports.pids, *site.api.looks.pids]
-        assert len(pids) >= 2
-    assert not any(alive(pid) for pid in pids)
-
-
 # -- the command ----------------------------------------------------------------------------
 
 
@@ -544,30 +407,6 @@ def test_the_command_leaves_nothing_however_it_ends(
         assert eventually(lambda: not root.exists())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--host", "0.0.0.0"], "--host must be an address of this machine alone"),  # noqa: S104
-        (["--host", "example.org"], "--host must be an address of this machine alone"),
-        (["--port", "70000"], "--port must be at most 65535"),
-        (["--max-upload", "much"], "--max-upload must be a size such as 200MB"),
-        (["--workers", "0"], "--workers must be a whole number of at least 1"),
-    ],
-)
-def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["app", "--no-browser", *arguments]) == 2
-    assert says in capsys.readouterr().err
-
-
-def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        assert main(["app", "--no-browser", "--port", port]) == 2
-    assert "Hint: --port 0 takes a free port." in capsys.readouterr().err
-
-
 def test_without_the_extra_the_command_names_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -579,17 +418,6 @@ def test_without_the_extra_the_command_names_it(
     said = capsys.readouterr().err
     assert "needs uvicorn, which cannot be imported" in said
     assert "pip install 'purecover[app]'" in said
-
-
-@pytest.mark.slow
-def test_the_command_line_works_without_the_extra() -> None:
-    code = (
-        "import sys\n"
-        "sys.modules['starlette'] = sys.modules['uvicorn'] = None\n"
-        "from purecover.cli import main\n"
-        f"sys.exit(main(['evaluate', {str(EXAMPLE)!r}, '--alpha', '.4', '--resamples', '0', '-q']))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.slow
@@ -613,17 +441,6 @@ def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
     assert '"worn": true' in answer
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="where a child begins with the peak of its parent"
-)
-def test_what_the_server_holds_does_not_wear_out_a_worker() -> None:
-    held = bytearray(400_000_000)
-    code = "from purecover.cli._worker import _peak; print(_peak())"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    assert 10_000_000 < int(said) < len(held) / 2
-
-
 def test_workers_together_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (4 * 10**9, 64 * 10**9, 0):
         monkeypatch.setattr("purecover.app.jobs.machine_memory", lambda size=size: size)
@@ -632,8 +449,90 @@ def test_workers_together_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch
         assert together <= (0.75 * size or 5 * 22 * 10**9)
 
 
-def test_peeking_leaves_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_bytes(GOOD)
-    assert peek(str(file), 10**6)["rows"] == [["0.5", "1"], ["0.1", "0"]]
-    assert list(tmp_path.iterdir()) == [file]
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--host", "0.0.0.0"], "--host must be an address of this machine alone"),  # noqa: S104
+        (["--host", "example.org"], "--host must be an address of this machine alone"),
+        (["--port", "70000"], "--port must be at most 65535"),
+        (["--max-upload", "much"], "--max-upload must be a size such as 200MB"),
+        (["--workers", "0"], "--workers must be a whole number of at least 1"),
+    ],
+)
+def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["app", "--no-browser", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders that can be locked")
+def test_a_folder_that_somebody_put_there_is_not_used() -> None:
+    with running(obedient=True) as (client, site):
+        root = site.api.store.root
+        shutil.rmtree(root)
+        root.mkdir(mode=0o777)
+        assert send(client, GOOD).status_code == 507
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EROFS])
+def test_a_folder_that_cannot_be_made_holds_no_place(
+    reason: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(reason, os.strerror(reason))
+
+    with running(obedient=True, max_uploads_at_once=2) as (client, site):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "mkdir", full)
+            assert [send(client, GOOD).status_code for _ in range(4)] == [507] * 4
+        shutil.rmtree(site.api.store.root)  # as whoever tidies temporary folders does
+        file = send(client, GOOD)
+        assert file.status_code == 201
+        assert site.api.store.root.stat().st_mode & 0o777 == 0o700
+        shutil.rmtree(site.api.store.root)
+        answer = client.post("/api/jobs", json={"file": file.json()["file"]} | COLUMNS)
+        assert answer.status_code == 404
+
+
+def test_a_task_outlives_workers_that_were_killed() -> None:
+    with running(obedient=True) as (client, site):
+        file = send(client, GOOD, "good.csv").json()["file"]
+        assert wait_for(client, start(client, file))["state"] == "done"
+        for pid in (*site.api.looks.pids, *site.api.reports.pids):
+            os.kill(pid, signal.SIGKILL)
+        answer = send(client, GOOD, "good.csv")
+        assert answer.status_code == 201
+        assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
+
+
+def test_silent_connections_keep_nobody_out(
+    served: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_HEAD_PATIENCE", 60.0)
+    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 10)
+    with ExitStack() as stack:
+        where = ("127.0.0.1", port_of(served[0]))
+        silent = [stack.enter_context(socket.create_connection(where, 20)) for _ in range(40)]
+        with urllib.request.urlopen(served[0], timeout=20) as answer:  # noqa: S310
+            assert answer.status == 200
+        assert silent[0].recv(1) == b""  # closed at the other end, to make room
+        assert len(server._Listener._open) <= 10
+
+
+def test_a_browser_that_blocks_holds_up_nobody(served: tuple[str, str]) -> None:
+    """The command of a browser may end with the browser; the fixture's blocks until the end."""
+    address, _ = served
+    with urllib.request.urlopen(address, timeout=20) as answer:  # noqa: S310 - our own server
+        assert answer.status == 200
+
+
+def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> None:
+    base = served[0].partition("#")[0]
+    port = port_of(base)
+    whole = b"GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for words in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", whole + whole[:20]):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+            slow.sendall(words)
+            while slow.recv(1 << 16):  # until it is closed at the other end
+                pass
+    with urllib.request.urlopen(f"{base}static/style.css") as answer:  # noqa: S310 - our own server
+        assert answer.status == 200

@@ -17,7 +17,6 @@ from purecover.audit.plan import between, plan_audit
 from purecover.audit.posterior import alpha_from_audit, plan_strata, stratified_audit
 from purecover.audit.top import Cut, expected_top_audit, top_audit, top_cut
 from purecover.exceptions import (
-    ContradictionError,
     IdentifiabilityError,
     InvalidInputError,
     InvalidTypeError,
@@ -67,19 +66,6 @@ def test_large_populations_are_continuous_with_small_ones() -> None:
     assert alpha_from_audit(300, 1000, n_unlabeled=10**9).alpha.low == pytest.approx(
         everyone.low, abs=1e-6
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [30, 100, 400])
-def test_the_interval_covers_at_its_level_over_a_thousand_simulations(n) -> None:
-    rng = np.random.default_rng(n)
-    alpha = rng.uniform(size=1000)
-    found = rng.binomial(n, alpha)
-    covered = [
-        share in alpha_from_audit(k, n).alpha
-        for share, k in zip(alpha, found.tolist(), strict=True)
-    ]
-    assert 0.933 < np.mean(covered) < 0.967  # 2.5 standard errors
 
 
 def test_proportions_go_on_to_recovery() -> None:
@@ -154,25 +140,6 @@ def test_guesses_of_all_kinds() -> None:
 # -- strata -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_intervals_of_strata_cover_over_a_thousand_simulations() -> None:
-    rng = np.random.default_rng(3)
-    sizes, n = np.array([400, 1600, 8000]), np.array([80, 80, 160])
-    positives = np.array([340, 480, 400])
-    alpha = positives.sum() / sizes.sum()
-    precision = np.cumsum(positives)[:-1] / np.cumsum(sizes)[:-1]
-    recall = np.cumsum(positives)[:-1] / positives.sum()
-    hits = np.zeros(5)
-    for _ in range(1000):
-        k = rng.hypergeometric(positives, sizes - positives, n)
-        found = stratified_audit(sizes, k, n, n_draws=1000, random_state=rng)
-        intervals = (found.alpha, *found.precision, *found.recall)
-        truths = (alpha, *precision, *recall)
-        hits += [truth in interval for truth, interval in zip(truths, intervals, strict=True)]
-    assert (hits > 925).all(), hits
-    assert (hits < 975).all(), hits
-
-
 def test_neyman_is_the_best_allocation() -> None:
     """Against every allocation of 30 examples to three strata."""
     sizes, shares = np.array([40, 100, 300]), np.array([0.5, 0.2, 0.02])
@@ -189,14 +156,6 @@ def test_neyman_is_the_best_allocation() -> None:
     )  # fmt: skip
     assert found.sum() == 30
     assert variance(found) <= 1.005 * variance(best)
-
-
-def test_allocations_within_limits() -> None:
-    assert plan_strata([500, 1500, 8000], 300).tolist() == [15, 45, 240]
-    assert plan_strata([5, 1500], 300, shares=[0.5, 0]).tolist() == [5, 295]
-    assert plan_strata([5, 10], 15, shares=[0.5, 0.1]).tolist() == [5, 10]
-    assert plan_strata([100, 100], 20, shares=[0, 1]).tolist() == [10, 10]
-    assert plan_strata([100, 100], 20, shares=[0.5, 0], least=3).tolist() == [17, 3]
 
 
 # -- high scores alone ------------------------------------------------------------------------
@@ -259,23 +218,6 @@ def judged_at_the_top(rng, n, *, alpha, beta, separation) -> tuple[float, pu.aud
     beside = {} if beta == 1 else {"labeled_positive": hits, "labeled_audited": (above, below)}
     audit = top_audit(sample.counts, cut, k, n, n_draws=2000, random_state=rng, **beside)
     return float(sample.truth[~labeled].mean()), audit
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("beta", [1.0, 0.8])
-def test_thirty_answers_at_the_top_tell_more_than_thirty_at_random(beta) -> None:
-    rng = np.random.default_rng(5)
-    hits, errors, plain = [], [], []
-    for alpha, separation in itertools.product((0.1, 0.3, 0.6), (1.0, 2.0)):
-        for _ in range(100):
-            truth, audit = judged_at_the_top(rng, 30, alpha=alpha, beta=beta, separation=separation)
-            hits.append(truth in audit.alpha)
-            errors.append(abs(audit.alpha.estimate - truth))
-            k = int(rng.hypergeometric(round(3000 * truth), round(3000 * (1 - truth)), 30))
-            plain.append(abs(alpha_from_audit(k, 30).alpha.estimate - truth))
-    assert 0.925 < np.mean(hits) < 0.975
-    assert np.mean(errors) < (0.033 if beta == 1 else 0.039)
-    assert np.mean(errors) < 0.7 * np.mean(plain)
 
 
 @pytest.mark.slow
@@ -354,15 +296,6 @@ def test_a_report_varies_what_scores_and_audit_leave_open(sample, curve) -> None
         pu.evaluate(sample.scores, sample.labeled, proportions=both, beta=0.5)
 
 
-@pytest.mark.parametrize("n_positive", [2, 12, 22, 31, 40, 50, 60])
-def test_a_report_says_that_audit_and_scores_conflict(curve, sample, n_positive: int) -> None:
-    both = combine_audit(curve, n_positive, 100)
-    report = pu.evaluate(sample.counts, proportions=both, n_resamples=0)
-    assert both.conflict == ("PU012" in {each.code for each in report.findings})
-    assert bool(both.doubt) == both.conflict
-    assert both.doubt in str(both)
-
-
 @pytest.mark.parametrize("n_audited", [20, 40, 100, 400])
 def test_chance_in_an_audit_is_no_contradiction(n_audited: int) -> None:
     # Nearly separable scores, whose observed AUC leaves no room above the true alpha.
@@ -386,29 +319,6 @@ def test_chance_in_an_audit_is_no_contradiction(n_audited: int) -> None:
             assert severe == ["error"]
             assert "drawn at random and judged right" in report.contradiction
     assert unlucky
-
-
-def test_a_report_says_where_beta_comes_from(curve, sample) -> None:
-    top = {"labeled_positive": (300, 100), "labeled_audited": (320, 120)}
-    cut = top_cut(sample.counts)
-    audits = {
-        "given": alpha_from_audit(31, 100).proportions(0.95),
-        "from the audit": top_audit(sample.counts, cut, 60, 70, **top).proportions(),
-        "from the audit and the scores": combine_audit(
-            curve, top_audit(sample.counts, cut, 60, 70, **top)
-        ),
-        "from the scores": combine_audit(curve, 31, 100),
-    }
-    for words, found in audits.items():
-        report = pu.evaluate(sample.counts, proportions=found, n_resamples=0)
-        said = " ".join(str(report).split())
-        assert f"(beta, {words})" in said
-        assert (
-            f"beta = {report.proportions.beta:g} {'was' if words == 'given' else 'is'} {words}"
-            in (" ".join(each.evidence for each in report.assumptions))
-        )
-    assumed = top_audit(sample.counts, cut, 60, 70).proportions()
-    assert assumed._beta_origin == "assumed"
 
 
 def test_draws_are_those_of_the_posterior(curve) -> None:
@@ -479,16 +389,6 @@ def test_contradiction_is_told(curve) -> None:
     assert "contradict" not in str(agreed)
 
 
-@pytest.mark.slow
-def test_false_alarms_are_as_rare_as_they_should_be() -> None:
-    rng = np.random.default_rng(5)
-    told = interval(0.2, 0.29, 0.4)
-    ends = special.logit([0.2, 0.4])
-    alphas = special.expit(rng.normal(ends.mean(), np.ptp(ends) / (2 * 1.96), 400))
-    alarms = [combine_audit(told, k, 150).conflict for k in rng.binomial(150, alphas).tolist()]
-    assert np.mean(alarms) < 0.08
-
-
 @pytest.mark.parametrize(
     "estimator", [pu.estimators.BBE(), pu.estimators.NoisyLabels(pu.estimators.RocSlope())]
 )
@@ -503,51 +403,6 @@ def test_other_estimators_by_their_replicates(sample, estimator) -> None:
     assert found.proportions.origin == f"{type(estimator).__name__} and audit{whence}"
     if not fitted.estimates_beta:
         assert found.proportions.beta == 1
-
-
-def test_a_beta_that_nobody_judged_is_warned_of() -> None:
-    s = pu.simulate.binormal(1.2).sample(500, 5500, alpha=0.16, beta=0.69, random_state=0)
-    scores = pu.estimators.ReferencePosterior().fit(s.counts)
-    labeled = {"labeled_positive": (14, 6), "labeled_audited": (20, 10)}
-    audits = {
-        "warning": combine_audit(scores, 16, 100),
-        "not applicable": combine_audit(
-            scores, top_audit(s.counts, top_cut(s.counts), 12, 30, **labeled)
-        ),
-    }
-    for outcome, found in audits.items():
-        report = pu.evaluate(s.counts, proportions=found, n_resamples=0)
-        (check,) = [each for each in report.checks if each.code == "PU011"]
-        assert check.outcome == outcome
-        assert ("judge labeled examples" in check.hint) == (outcome == "warning")
-    known = pu.evaluate(
-        s.counts, proportions=alpha_from_audit(16, 100).proportions(), n_resamples=0
-    )
-    (assumption,) = [each for each in known.assumptions if each.name == "clean-labels"]
-    assert assumption.verdict in ("cannot tell", "doubtful")
-    shares = {"proportions": alpha_from_audit(16, 100).proportions(), "beta": 1}
-    said = pu.evaluate(s.counts, **shares, n_resamples=0)
-    (assumption,) = [each for each in said.assumptions if each.name == "clean-labels"]
-    assert assumption.verdict == "known"
-    # However few replicates are wanted: draws of a posterior cost nothing.
-    few, many = (combine_audit(scores, 16, 100, n_resamples=n).intervals for n in (20, 300))
-    assert few == many
-    judged = top_audit(s.counts, top_cut(s.counts), 12, 30, **labeled)
-    of_interval = combine_audit(interval(0.1, 0.15, 0.3), judged)
-    assert of_interval.proportions.beta == judged.beta.estimate
-    assert of_interval.proportions.origin == "interval and audit"
-
-
-def test_audits_that_contradict_scores_leave_beta_to_these() -> None:
-    s = pu.simulate.binormal(3.0).sample(500, 5000, alpha=0.1, beta=0.9, random_state=0)
-    scores = pu.estimators.LabelCurve().fit(s.counts)
-    found, alone = combine_audit(scores, 45, 100), scores.interval()["beta"]
-    assert found.conflict
-    assert "beta  from the scores" in str(found)
-    assert found.intervals["beta"].low == pytest.approx(alone.low, abs=0.02)
-    assert found.intervals["beta"].high == pytest.approx(alone.high, abs=0.02)
-    drawn = found.draws(4000, np.random.default_rng(0))[:, 1]
-    np.testing.assert_allclose(drawn.mean(), alone.estimate, atol=0.02)
 
 
 @pytest.mark.slow
@@ -604,18 +459,6 @@ def test_the_plan_of_few_examples_is_the_smallest_by_enumeration(size, width, al
     assert kept(plan.n_items - 1, width, alphas, size=size) < 0.9
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("size", "width", "alphas"), [(3000, 0.1, (0, 1)), (2500, 0.05, (0.01, 0.05)), (4000, 0.2, 0.3)]
-)
-def test_the_plan_of_many_examples_keeps_its_promise(size, width, alphas) -> None:
-    plan = plan_audit(width=width, n_unlabeled=size, alpha_guess=alphas)
-    found = kept(plan.n_items, width, plan.alpha_range, size=size)
-    assert found >= plan.probability - 1e-9 >= 0.9 - 1e-9
-    fewer = int(0.94 * plan.n_items)
-    assert kept(fewer, width, plan.alpha_range, size=size) < 0.9  # hardly larger than need be
-
-
 def test_probabilities_of_whole_ranges_are_hypergeometric() -> None:
     positives = np.array([0, 3, 40, 500, 900])
     low, high, n = (np.full(5, each) for each in (20, 70, 100))
@@ -631,23 +474,6 @@ def test_probabilities_of_whole_ranges_are_hypergeometric() -> None:
 
 
 # -- edges --------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_many_strata_drawn_together_are_as_one_by_one(monkeypatch) -> None:
-    sizes, n = np.full(12, 1000), np.full(12, 15)
-    k = np.array([15, 14, 9, 5, 2, 1, 0, 0, 1, 0, 0, 0])
-    together = stratified_audit(sizes, k, n, n_draws=30_000)
-    monkeypatch.setattr("purecover.audit.posterior._MANY", 12)
-    singly = stratified_audit(sizes, k, n, n_draws=30_000)
-    for one, other in zip(
-        (together.alpha, *together.precision, *together.recall),
-        (singly.alpha, *singly.precision, *singly.recall),
-        strict=True,
-    ):
-        assert (one.low, one.estimate, one.high) == pytest.approx(
-            (other.low, other.estimate, other.high), abs=0.01
-        )
 
 
 def designs() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -709,18 +535,6 @@ def told(low: float, estimate: float, high: float) -> pu.intervals.Interval:
     )
 
 
-def test_nothing_is_open_once_all_are_judged() -> None:
-    scores = told(0.1, 0.25, 0.4)
-    audits = {
-        0.25: alpha_from_audit(30, 120, n_unlabeled=120),
-        0.24: stratified_audit([10, 40], [8, 4], [10, 40]),
-        0.3: alpha_from_audit(3 * 10**5, 10**6, n_unlabeled=10**6),
-    }
-    for alpha, audit in audits.items():
-        found = combine_audit(scores, audit).intervals["alpha"]
-        assert (found.low, found.estimate, found.high) == pytest.approx((alpha, alpha, alpha))
-
-
 @pytest.mark.parametrize("prior", ["jeffreys", "uniform", (20, 80)])
 @pytest.mark.parametrize(("k", "n", "size"), [(30, 120, 130), (30, 120, 1500), (3, 10, 2600)])
 def test_the_likelihood_of_few_examples_is_hypergeometric(k, n, size, prior) -> None:
@@ -740,15 +554,6 @@ def test_the_likelihood_of_few_examples_is_hypergeometric(k, n, size, prior) -> 
     expected = positives[np.searchsorted(np.cumsum(weight), [0.025, 0.975])] / size
     # With more than 2000 examples not each of them is looked at.
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1.01 / min(size, 500))
-
-
-def test_scores_that_leave_nothing_yield_to_an_audit_of_all() -> None:
-    audit = alpha_from_audit(900, 1000, n_unlabeled=1000)
-    found = combine_audit(told(0.1, 0.11, 0.12), audit)
-    assert found.conflict
-    assert found.proportions.alpha == pytest.approx(0.9)
-    with pytest.raises(ContradictionError, match="no alpha that both"):
-        combine_audit(told(0.1, 0.11, 0.12), alpha_from_audit(50, 50, n_unlabeled=50))
 
 
 @pytest.mark.slow

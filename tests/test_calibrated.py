@@ -13,10 +13,8 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -244,15 +242,12 @@ def test_what_the_scores_contradict_is_refused() -> None:
 def test_out_of_bag_scores() -> None:
     X, labeled, _ = draw(21, 500, 2000)
     new, _, truth = draw(22, 0, 5000)
-    networks = pu.models.BaggedNetworks(40, device="cpu", random_state=0)
     forest = RandomForestClassifier(60, min_samples_leaf=20, oob_score=True, random_state=0)
-    for inner in (networks, forest):
-        model = pu.PUCalibratedClassifier(inner, cv="oob", alpha=ALPHA).fit(X, labeled)
-        own = clone(inner).fit(X, labeled)
-        expected = own.oob_score_samples_ if inner is networks else own.oob_decision_function_[:, 1]
-        np.testing.assert_array_equal(model.oob_score_samples_, expected)
-        assert np.mean((positive(model, new) - truth) ** 2) < 0.125
-        assert positive(model, new).mean() == pytest.approx(truth.mean(), abs=0.04)
+    model = pu.PUCalibratedClassifier(forest, cv="oob", alpha=ALPHA).fit(X, labeled)
+    own = clone(forest).fit(X, labeled)
+    np.testing.assert_array_equal(model.oob_score_samples_, own.oob_decision_function_[:, 1])
+    assert np.mean((positive(model, new) - truth) ** 2) < 0.125
+    assert positive(model, new).mean() == pytest.approx(truth.mean(), abs=0.04)
     plain = pu.PUCalibratedClassifier(LogisticRegression(), cv="oob", alpha=ALPHA)
     with pytest.raises(InvalidInputError, match="without out-of-bag scores"):
         plain.fit(X, labeled)
@@ -337,16 +332,3 @@ def test_scores_that_tell_nothing() -> None:
     for method in ("isotonic", "sigmoid", "auto"):
         model = small(method=method).fit(X, labeled)
         np.testing.assert_allclose(positive(model, X), ALPHA, atol=0.01)
-
-
-def test_parameters_reach_the_estimator() -> None:
-    X, labeled, _ = draw(14, 200, 800)
-    model = clone(small()).set_params(estimator__C=1e-6, target=0.5)
-    assert model.fit(X, labeled).estimator_.C == 1e-6
-    grid = {"estimator__C": [1e-4, 1.0], "method": ["isotonic", "sigmoid"]}
-    scoring = pu.make_pu_scorer("roc_auc", alpha=ALPHA)
-    search = GridSearchCV(small(), grid, scoring=scoring, cv=2).fit(X, labeled)
-    assert search.best_score_ > 0.8
-    inner = make_pipeline(StandardScaler(), LogisticRegression())
-    piped = pu.PUCalibratedClassifier(inner, alpha=ALPHA, random_state=0).fit(X * 100, labeled)
-    assert np.mean((positive(piped, X * 100) - true_posterior(X)) ** 2) < 0.02

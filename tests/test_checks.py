@@ -17,7 +17,7 @@ from purecover import simulate
 from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run_checks
 from purecover.checks.base import contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
-from purecover.estimators.estimate import LabelRates, PriorEstimate
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals import Interval
 from purecover.proportions import MixtureProportions
@@ -226,11 +226,6 @@ CASES = {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),
         "identifiable": (estimated, "quiet"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
-    },
-    "PU020": {
-        "one kind": (lambda: drawn(BINORMAL), "not applicable"),
-        "alike": (lambda: drawn(BINORMAL, label_rates=LabelRates(2, 0.3, 0.4, 1.1)), "quiet"),
-        "unlike": (lambda: drawn(BINORMAL, label_rates=LabelRates(3, 0.2, 0.8, 2.5)), "fired"),
     },
     "PU019": {
         "a factor of sixty": (
@@ -525,12 +520,6 @@ def test_pu014_false_alarm_rate(world, n, n_negative):
     assert share_fired("PU014", contexts) <= AT_MOST
 
 
-@pytest.mark.slow
-def test_pu002_sees_an_overstated_alpha():
-    contexts = (drawn(BINORMAL, says=(0.4, 1.0), seed=i) for i in range(100))
-    assert share_fired("PU002", contexts) >= 0.8
-
-
 # -- running them ---------------------------------------------------------------------------
 
 
@@ -616,31 +605,3 @@ def test_every_check_has_its_page(check):
 def test_no_page_without_a_check():
     assert {page.stem for page in PAGES.glob("PU*.rst")} == set(CHECKS)
     assert not RESERVED & set(CHECKS)
-
-
-def test_where_alpha_is_open_the_hint_says_what_thirty_rows_would_tell():
-    context = estimated(identifiable=False)
-    (found,) = [each for each in run_checks(context) if each.code == "PU017"]
-    hint = found.hint
-    expected = pu.audit.expected_top_audit(context.counts, context.proportions)
-    assert f"30 drawn at random from the {expected.n_above:,} unlabeled" in hint
-    assert "purecover audit sample FILE --n 30 --design top --out audit.csv" in hint
-    assert f"AUC with that alpha, {context.roc.auc_direct:.3f}, to " in hint
-    assert f"[{expected.auc.low:.3f}, {expected.auc.high:.3f}]" in hint
-    assert "clearest cases may have been labeled first: a hundred drawn at random from all" in hint
-    assert f"at least {expected.cut:.4g}" in hint
-
-
-@pytest.mark.parametrize("width", [0.02, 0.05, 0.1, 0.2, 0.4])
-@pytest.mark.parametrize("area", [0.01, 0.05, 0.2])
-def test_thirty_rows_promise_no_wider_interval_than_there_is(width: float, area: float) -> None:
-    now = alpha_between(0.25 - width / 2, 0.25 + width / 2)
-    context = estimated(identifiable=False, intervals=now)
-    auc = replace(now["alpha"], estimate=0.8, low=0.8 - area / 2, high=0.8 + area / 2)
-    context = replace(context, auc=auc)
-    (found,) = [each for each in run_checks(context) if each.code == "PU017"]
-    expected = pu.audit.expected_top_audit(context.counts, context.proportions)
-    helps = expected.alpha.width < width
-    assert ("narrow it to" in found.hint) == helps
-    assert ("AUC with that alpha" in found.hint) == (helps and expected.auc.width < area)
-    assert "pass alpha" in found.hint

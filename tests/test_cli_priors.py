@@ -14,7 +14,7 @@ from tests.command_line import Result, call_main
 
 import purecover
 from purecover import simulate
-from purecover.priors import compare_priors, estimator_names
+from purecover.estimators.compare import compare_priors, estimator_names
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 PAIR = ("--estimators", "bbe,roc-slope")

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import json
 import math
 import re
-import shutil
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.command_line import Result, call_main
-from tests.markup import digest
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.html.page import COMPARISON_SCRIPTS
 from purecover.intervals.paired import RowResampler, rowwise_auc
 from purecover.intervals.resampling import positions
 from purecover.report import compare as _compare
@@ -358,19 +351,6 @@ def test_simultaneous_without_replicates() -> None:
 # -- the object ---------------------------------------------------------------------------------
 
 
-def test_print(known: pu.report.ScoreComparison) -> None:
-    text = str(known)
-    assert "150 labeled, 900 unlabeled, 3 scores of each" in text
-    assert "alpha 0.25, beta 1 (given, case-control)" in text
-    gap = known.differences["roc_auc"]["fair"]
-    assert f"{gap.estimate:+.4f}  [{gap.low:+.4f}, {gap.high:+.4f}]" in text
-    assert "it is no p-value" in text
-    assert max(map(len, text.splitlines())) <= 120
-    assert repr(known).startswith("ScoreComparison(auc: good 0.")
-    assert known._repr_html_().startswith("<pre>")
-    assert known.names == ("good", "fair", "poor")
-
-
 def test_frame(known: pu.report.ScoreComparison) -> None:
     table = known.frame()
     assert len(table["metric"]) == 3 * len(known.differences)
@@ -381,21 +361,6 @@ def test_frame(known: pu.report.ScoreComparison) -> None:
     assert math.isnan(table["difference"][base])
     pandas = pytest.importorskip("pandas")
     assert isinstance(known.frame("pandas"), pandas.DataFrame)
-
-
-def test_json(known: pu.report.ScoreComparison, estimated: pu.report.ScoreComparison) -> None:
-    document = json.loads(known.to_json(), parse_constant=pytest.fail)
-    assert document["schema"] == "purecover.comparison/1"
-    assert document["version"] == pu.__version__
-    assert document["scores"] == list(SCORES)
-    assert document["baseline"] == "good"
-    assert document["reports"]["fair"]["auc"] == known.reports["fair"].auc
-    found = document["differences"]["auc_pr"]["fair"]
-    assert found["estimate"] == known.differences["auc_pr"]["fair"].estimate
-    assert json.loads(estimated.to_json())["estimated_from"] == "good"
-    full = known.to_dict(curves=True, counts=True)["reports"]["good"]
-    read = pu.PUReport.from_dict(full)
-    assert read.auc == known.reports["good"].auc
 
 
 # -- the door -------------------------------------------------------------------------------
@@ -452,174 +417,7 @@ def test_what_is_refused(change: dict[str, Any], message: str) -> None:
 # -- the page -----------------------------------------------------------------------------------
 
 
-def test_page_can_do_nothing_but_what_is_ours(known: pu.report.ScoreComparison) -> None:
-    page = known.to_html()
-    styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    found = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
-    assert found is not None
-    rules = dict(rule.strip().split(" ", 1) for rule in html.unescape(found[1]).split(";"))
-    assert rules["default-src"] == "'none'"
-    assert rules["style-src"].split() == [digest(text) for text in styles]
-    assert rules["script-src"].split() == [digest(text) for text in scripts]
-    assert len(scripts) == len(COMPARISON_SCRIPTS)
-    assert len(page.encode()) < 1_000_000
-    outside = page.replace("\n".join(scripts), "")
-    for text in scripts:
-        outside = outside.replace(text, "")
-    assert re.search(r"\b(src|href)=", outside) is None
-
-
-def payload_of(page: str) -> Any:
-    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', page)
-    assert found is not None
-    return json.loads(found[1], parse_constant=pytest.fail)
-
-
-def test_hostile_names_are_inert() -> None:
-    scores = {HOSTILE: SCORES["good"], "b": SCORES["fair"]}
-    found = pu.compare_scores(scores, LABELED, n_resamples=10)
-    page = found.to_html()
-    assert "<script>alert" not in page
-    assert page.count("<script") == len(COMPARISON_SCRIPTS) + 1  # ours, and the data
-    assert payload_of(page)["names"] == [HOSTILE, "b"]
-    assert html.escape(HOSTILE, quote=False)[:40].replace("'", "&#39;") in page
-    assert json.loads(found.to_json())["estimated_from"] == HOSTILE
-    assert "x" * 40 not in str(found).split("\n\n", 1)[1].split("Differences", 1)[0]
-
-
-def test_a_page_where_alpha_does_not_fit_names_no_best() -> None:
-    found = pu.compare_scores(
-        {"good": SCORES["good"], "fair": SCORES["fair"]}, LABELED, alpha=0.9, n_resamples=10
-    )
-    page = found.to_html()
-    assert "contradict these scores" in page
-    assert "has the highest recovered AUC" not in page
-    assert found.best() is None
-    assert math.isnan(found.differences["roc_auc"]["fair"].estimate)
-    assert "other models rest on them, too" not in page
-    sharp = pu.simulate.binormal(3).sample(200, 2000, alpha=0.25, random_state=0)
-    dull = sharp.scores + 4 * np.random.default_rng(0).normal(size=2200)
-    both = {"sharp": sharp.scores, "dull": dull}
-    found = pu.compare_scores(both, sharp.labeled, alpha=0.6, n_resamples=10)
-    assert not found.reports["dull"].contradicted
-    assert "figures of the other models rest on them, too." in found.to_html()
-
-
-@pytest.mark.browser
-def test_page_in_a_browser(known: pu.report.ScoreComparison, tmp_path: Path) -> None:
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is missing: install requirements/dev.txt"
-    )
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no program called chromium; on Debian: apt-get install chromium")
-    scores = {HOSTILE: SCORES["good"], "b": SCORES["fair"]}
-    hostile = pu.compare_scores(scores, LABELED, alpha=0.25, n_resamples=10)
-    turned = known.against("fair").differences["f1"]["good"]
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-playwright-python is missing: install requirements/dev.txt",
-    )
-    complaints: list[str] = []
-    requests: list[str] = []
-    with playwright.sync_playwright() as running:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = running.chromium.launch(executable_path=chromium, args=flags)
-        for name, comparison in {"known": known, "hostile": hostile}.items():
-            file = tmp_path / f"{name}.html"
-            file.write_text(comparison.to_html(), encoding="utf-8")
-            page = browser.new_page(viewport={"width": 360, "height": 800})
-            page.on("console", lambda message: complaints.append(message.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("dialog", lambda dialog: complaints.append(dialog.message))
-            page.on("request", lambda request: requests.append(request.url))
-            page.goto(file.as_uri())
-            page.wait_for_selector("figure[data-metric=f1] svg.plot")
-            wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-            assert not page.evaluate(wide)
-            # A name cannot reach beyond its chart, nor turn the text around it.
-            legend = "figure[data-chart=roc] .legend text"
-            drawn = page.evaluate(
-                f"[...document.querySelectorAll('{legend}')].map((e) => e.getBBox().width)"
-            )
-            assert max(drawn) < 300
-            assert "\u202e" not in page.inner_text(".headline")
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                found = axe.Axe().run(page).response["violations"]
-                grave = [v for v in found if v["impact"] in {"serious", "critical"}]
-                assert [(v["id"], v["nodes"][0]["html"][:200]) for v in grave] == []
-            color = "getComputedStyle(document.documentElement).getPropertyValue('--cycle-2')"
-            dark = page.evaluate(color)
-            page.emulate_media(color_scheme="dark", media="print")
-            on_paper = page.evaluate(color)
-            page.emulate_media(color_scheme="light", media="screen")
-            assert on_paper == page.evaluate(color) != dark
-            if name == "known":
-                page.select_option("#baseline", "1")
-                cell = '[data-gap="f1:0"][data-part="{}"]'
-                shown = page.inner_text(cell.format("difference")).replace("−", "-")
-                assert shown == f"{turned.estimate:+.4f}"
-                ends = page.inner_text(cell.format("between")).replace("−", "-")
-                assert ends == f"{turned.low:+.4f} to {turned.high:+.4f}"
-                assert page.inner_text("#differences") == "Differences from fair"
-                assert page.inner_text("#live") == "Differences are now from fair."
-                with page.expect_download() as saved:
-                    page.click("figure[data-metric=f1] .downloads button:has-text('CSV')")
-                lines = saved.value.path().read_text(encoding="utf-8").splitlines()
-                assert lines[0] == "model,baseline,difference,low,high,better"
-                assert lines[1].startswith("good,fair,")
-                before = page.evaluate("getComputedStyle(document.body).backgroundColor")
-                page.click("#theme")
-                after = page.evaluate("getComputedStyle(document.body).backgroundColor")
-                assert before != after
-            page.close()
-        browser.close()
-    assert complaints == []
-    assert all(url.startswith(("file:", "data:", "blob:")) for url in requests)
-
-
 # -- the command line -------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("compare") / "scores.csv"
-    columns = np.column_stack([*SCORES.values(), LABELED, SAMPLE.truth])
-    formats = ["%.6f"] * 3 + ["%d"] * 2
-    header = "a,b,c,labeled,truth"
-    np.savetxt(path, columns, fmt=formats, delimiter=",", header=header, comments="")
-    return path
-
-
-def run(capsys: pytest.CaptureFixture[str], table: Path, *options: object) -> Result:
-    return call_main(capsys, "evaluate", table, "--resamples", 20, *options)
-
-
-def test_command(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "comparison.html"
-    both = ("--score", "a", "--score", "b", "--alpha", "0.25")
-    said = run(capsys, table, *both, "--html", out)
-    assert said.code == 0
-    assert "2 scores of each" in said.out
-    assert said.err == f"purecover: report written to {out}\n"
-    page = out.read_text(encoding="utf-8")
-    assert "Comparison of models" in page
-    assert "--score a --score b" in page
-    document = run(capsys, table, *both, "--json", "--truth", "truth").json
-    assert document["scores"] == ["a", "b"]
-    assert document["source"]["columns"] == {
-        "score": ["a", "b"],
-        "labeled": "labeled",
-        "truth": "truth",
-    }
-    values = np.loadtxt(table, delimiter=",", skiprows=1)
-    found = pu.compare_scores(
-        {"a": values[:, 0], "b": values[:, 1]}, values[:, 3] == 1, alpha=0.25, n_resamples=20
-    )
-    gap = found.differences["auc_pr"]["b"]
-    assert document["differences"]["auc_pr"]["b"]["low"] == pytest.approx(gap.low)
 
 
 # -- do the intervals cover? --------------------------------------------------------------------

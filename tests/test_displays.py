@@ -20,7 +20,6 @@ from purecover.displays import (
     AlphaMaxDisplay,
     CalibrationDisplay,
     DecisionCurveDisplay,
-    ErrorMapDisplay,
     PriorsDisplay,
     RecoveredPrDisplay,
     RecoveredRocDisplay,
@@ -30,7 +29,9 @@ from purecover.displays import (
 from purecover.displays.base import LIMITS, Display, thinned
 from purecover.displays.curves import CurveDisplay
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
-from purecover.estimators.base import Inclusions, PriorEstimator, flipped_counts
+from purecover.estimators.base import Inclusions, PriorEstimator
+from purecover.estimators.compare import compare_priors
+from purecover.estimators.comparison import QUANTITIES
 from purecover.estimators.ratios import BBE
 from purecover.exceptions import (
     IdentifiabilityError,
@@ -40,10 +41,9 @@ from purecover.exceptions import (
     PurecoverError,
 )
 from purecover.intervals.interval import CurveBand
-from purecover.priors import QUANTITIES, compare_priors
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import recover_pr, recover_roc
-from purecover.recovery.maps import auc_sensitivity, error_map, error_maps, sensitivity
+from purecover.recovery.grids import auc_sensitivity, sensitivity
 from purecover.recovery.means import recover_calibration, recover_decision_curve
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
@@ -117,7 +117,6 @@ def make_cases() -> dict[str, Case]:
         ),
         "sensitivity of precision": Case(SensitivityDisplay, precision, "grid", {}),
         "sensitivity curve": Case(SensitivityDisplay, clean, "grid", {"mark": PROPORTIONS}),
-        "error map": Case(ErrorMapDisplay, error_map(ALPHA, BETA, 0.85), "error_map", {}),
     }
 
 
@@ -155,7 +154,7 @@ def tabled(display: Any) -> np.ndarray:
     """The same numbers from the table."""
     table = display.frame()
     skip = {"curve", "metric", "chosen", "infeasible"}
-    if isinstance(display, (SensitivityDisplay, ErrorMapDisplay)):
+    if isinstance(display, SensitivityDisplay):
         skip |= {"alpha", "beta"}
     return np.column_stack([column for name, column in table.items() if name not in skip])
 
@@ -443,72 +442,6 @@ def test_sensitivity_map() -> None:
     assert len(labels(display)) == 3
 
 
-# -- error maps ---------------------------------------------------------------------------
-
-
-def test_error_map() -> None:
-    display = ErrorMapDisplay(error_map(0.25, 0.75, 0.9)).plot()
-    shown = display.mesh_.get_array()
-    assert shown[75, 25] == pytest.approx(0)  # the truth: beta upward, alpha across
-    assert shown[100, 0] == pytest.approx(0.2)  # taken at face value, 0.7 for 0.9
-    assert shown[0, 100] == pytest.approx(0.6)
-    assert shown.mask[50, 50]
-    assert [line.get_linestyle() for line in display.truth_] == [":", ":"]
-    assert set(display.truth_[0].get_xdata()) == {0.25}
-    assert set(display.truth_[1].get_ydata()) == {0.75}
-    assert display.ax_.get_title() == "AUC 0.9 (observed 0.7)"
-    assert display.mesh_.get_clim() == (0, 1)
-
-
-@pytest.mark.slow
-def test_panels_of_the_paper() -> None:
-    displays = ErrorMapDisplay.panels(error_maps(n_grid=21))
-    assert len(displays) == 27
-    (figure,) = {display.figure_ for display in displays.values()}
-    figure.canvas.draw()
-    place = {truth: display.ax_.get_position() for truth, display in displays.items()}
-    sizes = {(round(p.width, 6), round(p.height, 6)) for p in place.values()}
-    assert len(sizes) == 1
-    assert place[0.05, 1.0, 0.8].x0 < place[0.25, 1.0, 0.8].x0 < place[0.5, 1.0, 0.8].x0
-    assert place[0.05, 0.75, 0.8].y0 < place[0.05, 0.95, 0.8].y0 < place[0.05, 1.0, 0.8].y0
-    assert place[0.5, 1.0, 0.65].x1 < place[0.05, 1.0, 0.8].x0
-    for (alpha, beta, auc), display in displays.items():
-        assert (display.error_map.alpha, display.error_map.beta) == (alpha, beta)
-        assert display.error_map.auc == auc
-        assert display.mesh_.get_clim() == (0, 1)
-    titles = " ".join(ax.get_title() for ax in figure.axes)
-    assert [titles.count(rf"AUC\ {auc}") for auc in (0.65, 0.8, 0.95)] == [1, 1, 1]
-
-
-def test_panels_need_a_full_grid() -> None:
-    maps = error_maps([0.1, 0.2], [0.9, 1.0], [0.9], n_grid=5)
-    maps.popitem()
-    for wrong in ({}, maps, {3: maps}, 3, [maps]):
-        with pytest.raises(InvalidTypeError, match="a full grid of maps"):
-            ErrorMapDisplay.panels(wrong)
-
-
-def test_diagram_lines_are_those_of_equation_4() -> None:
-    display = ErrorMapDisplay.with_diagram(0.25, 0.75, 0.9, n_grid=21)
-    deltas = {
-        name: set(np.round(np.diff(xy(line)).ravel(), 12)) for name, line in display.lines_.items()
-    }
-    assert deltas == {"true": {0.5}, "one": {0.4}, "zero": {-0.4}}
-    assert display.ax_ is not display.diagram_ax_
-    assert display.ax_.figure is display.diagram_ax_.figure is display.figure_
-    words = [text.get_text() for text in display.diagram_ax_.texts]
-    assert "observed AUC 0.7" in words
-    assert "true AUC 0.9" in words
-
-
-@pytest.mark.parametrize("method", ["panels", "with_diagram"])
-def test_whole_figures_name_the_extra(method: str, monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    arguments = () if method == "panels" else (0.25, 0.75, 0.9)
-    with pytest.raises(MissingDependencyError, match=rf"ErrorMapDisplay\.{method} needs"):
-        getattr(ErrorMapDisplay, method)(*arguments)
-
-
 # == priors ====================================================================================
 
 SAMPLE_PRIORS = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, beta=0.85, random_state=0)
@@ -665,7 +598,7 @@ def test_the_elbow_is_the_estimate() -> None:
 
 def test_the_flipped_curve() -> None:
     display = AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, flipped=True)
-    expected = AlphaMax().fit(flipped_counts(COUNTS_PRIORS)).curve_
+    expected = AlphaMax().fit(COUNTS_PRIORS.flipped()).curve_
     np.testing.assert_array_equal(display.curve.log_likelihood, expected.log_likelihood)
     with pytest.raises(InvalidTypeError, match="'flipped' parameter"):
         AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, flipped="yes")

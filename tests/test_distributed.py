@@ -15,8 +15,10 @@ from sklearn.svm import LinearSVC
 from tests.clusters import need, spark_session
 
 import purecover as pu
-from purecover.paper.cells import Store, StudySettings, cells
-from purecover.paper.run import Problem, run_study
+from purecover_paper.design import StudySettings, cells
+from purecover_paper.networks import BaggedNetworks
+from purecover_paper.run import Problem, run_study
+from purecover_paper.store import Store
 
 # What Dask and Spark say at their start and end is not ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -110,7 +112,7 @@ def test_evaluate_many(cluster):
 
 def test_bagged_networks(cluster, rows):
     features, labeled = rows
-    networks = pu.models.BaggedNetworks(n_estimators=60, random_state=0, device="cpu", n_jobs=1)
+    networks = BaggedNetworks(n_estimators=60, random_state=0, device="cpu", n_jobs=1)
     here = networks.fit(features, labeled).oob_score_samples_
     before = cluster.handed_out()
     with cluster.config():

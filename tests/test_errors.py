@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import inspect
 import pickle
 import re
-import shutil
-import tempfile
 from importlib import resources
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from tests.paper_files import write_made_up
 from tests.public_names import public_names
 from tests.strategies import Unfriendly
 from tests.test_displays import CASES as DISPLAYS
@@ -50,9 +46,6 @@ MODEL = {
 }
 
 # A table with as many rows and positives as that of the paper, which is all that is checked.
-DATA = tempfile.mkdtemp(prefix="purecover-")
-atexit.register(shutil.rmtree, DATA, ignore_errors=True)
-write_made_up(DATA, "housing")
 
 # For each public function, arguments that it takes.
 VALID = {
@@ -64,14 +57,6 @@ VALID = {
     "auc_pu_variance": {"counts": COUNTS},
     "auc_sensitivity": {"counts": COUNTS, "alphas": [0.1, 0.2], "betas": [0.9, 1.0]},
     "auc_to_pu": {"auc": 0.6, "proportions": PROPORTIONS},
-    "bagged_scores_many": {
-        "X": MODEL["X"],
-        "rows": [list(range(12))],
-        "labeled": [[True, True, False, True, False, False] * 2],
-        "n_estimators": 20,
-        "device": "cpu",
-        "random_state": 0,
-    },
     "binning_bounds": BOTH,
     "bootstrap": {**BOTH, "n_resamples": 5, "random_state": 0},
     "calibration_test": PROBABLE,
@@ -92,16 +77,8 @@ VALID = {
         "proportions": PROPORTIONS,
     },
     "cross_fit_scores": MODEL,
-    "error_map": {"alpha": 0.2, "beta": 0.9, "auc": 0.8, "n_grid": 5},
-    "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
     "error_rates": {**ROWS, "n_resamples": 5},
     "Quantifier": {"alpha": 0.2, "n_resamples": 5},
-    "recover_ranking": {
-        **ROWS,
-        "groups": [0, 0, 0, 1, 1, 1],
-        "proportions": PROPORTIONS,
-        "n_resamples": 5,
-    },
     "evidence_constant": {"prior": 0.1},
     "evidence_page": {
         "found": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
@@ -122,8 +99,6 @@ VALID = {
     "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
     "list_checks": {},
     "load_example": {},
-    "load_paper_data": {"name": "housing", "folder": DATA},
-    "log_report": {"report": REPORT},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
     "min_auc_pr": {"prior": 0.2},
     "observe_rates": {"tpr": 0.5, "fpr": 0.2, "proportions": PROPORTIONS},
@@ -261,12 +236,8 @@ FREE = {
     "make_pu_scorer.prior": "as above",
     "make_pu_scorer.label_frequency": "as above",
     "make_pu_scorer.proportions": "as above",
-    "load_paper_data.cache": "NEVER holds a string, which it takes",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
-    "log_report.run_id": "NEVER holds a string, which it takes; tests/test_mlflow.py tries others",
-    "log_report.prefix": "as above",
-    "log_report.artifact_path": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
 # Anything true or false will do, or is for the test of a display.
@@ -334,19 +305,15 @@ def test_every_public_function_is_tried():
         for name, value in NAMES.items()
         if inspect.isfunction(value) or name.endswith("Display")
     }
-    assert functions <= set(VALID)
-
-
-# Needs MLflow and a store; tests/test_mlflow.py calls it.
-ELSEWHERE = {"log_report"}
+    # `parameter` declares what estimators check, and is tried with each of them.
+    assert functions - {"parameter"} <= set(VALID)
 
 
 # The housing data of these tests are invented, which their loader says.
 @pytest.mark.filterwarnings("ignore:.*but not its values")
 @pytest.mark.parametrize("name", VALID)
 def test_wrong_arguments_are_named(name):
-    if name not in ELSEWHERE:
-        assert find(name)(**VALID[name]) is not None
+    assert find(name)(**VALID[name]) is not None
     failures = []
     for parameter, what, value in wrong_arguments(name):
         complaint_of = said(find(name), {**VALID[name], parameter: value})

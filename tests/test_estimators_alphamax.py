@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -11,27 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
-from scipy.special import xlogy
 from scipy.stats import chi2
 
 import purecover as pu
-from purecover.estimators.alphamax import (
-    AlphaMax,
-    AlphaMaxCurve,
-    AlphaMaxN,
-    Curves,
-    Elbow,
+from purecover.estimators.alphamax import AlphaMax, AlphaMaxCurve, AlphaMaxN
+from purecover.estimators.clean_labels import clean_test
+from purecover.estimators.elbows import Curves, Elbow, _slope_below, find_elbow
+from purecover.estimators.inclusion_likelihood import (
     _Cells,
     _multiplier,
-    _slope_below,
-    bin_starts,
-    binned,
     end_of_flat,
-    find_elbow,
     inclusion_curve,
-    released_width,
 )
-from purecover.estimators.assumptions import clean_test
+from purecover.estimators.score_histogram import bin_starts, binned, released_width
 from purecover.exceptions import IdentifiabilityError
 
 ELBOWS = get_args(Elbow)
@@ -74,9 +65,6 @@ def pure_world(n_labeled: int, n_unlabeled: int, alpha: float, seed: int, beta: 
     return world.sample(n_labeled, n_unlabeled, alpha=alpha, beta=beta, random_state=seed)
 
 
-# -- the inner problem ------------------------------------------------------------------------
-
-
 def test_curve_of_four_bins() -> None:
     expected = [-2.42197427] * 2 + [-2.44574759, -2.60784586, -2.88455179, -3.25016393, -3.65710006]
     found = curve(P, Q, [0.1, 0.2, 0.25, 0.4, 0.6, 0.8, 0.95])
@@ -87,15 +75,6 @@ def test_curve_of_four_bins() -> None:
         0.6: (0.105728, 0.194272, 0.2, 0.1),
     }.items():
         np.testing.assert_allclose(inclusion_parts(P, Q, c), b, atol=5e-7)
-
-
-def test_curves_of_noisy_labels() -> None:
-    grid = [0.1, 1 / 3, 0.35, 0.4, 0.5, 0.7, 0.9]
-    flat = [-2.5934222] * 2
-    there = [-2.594581, -2.608508, -2.661882, -2.814077, -3.059049]
-    back = [-2.594295, -2.604946, -2.646568, -2.800566, -3.047032]
-    np.testing.assert_allclose(curve(F, G, grid), flat + there, atol=5e-7)
-    np.testing.assert_allclose(curve(G, F, grid), flat + back, atol=5e-7)
 
 
 # The solver of older SciPy steps out of its bounds, and says so.
@@ -171,61 +150,6 @@ def test_newton_cannot_go_in_circles() -> None:
     assert inclusion_parts(p, q, 0.1).sum() == pytest.approx(0.1, rel=1e-7)
 
 
-@given(p=histograms, q=histograms)
-def test_the_drop_is_a_sum_of_two_divergences(p: np.ndarray, q: np.ndarray) -> None:
-    p, q = p / p.sum(), q * (p > 0)
-    if q.sum() == 0:
-        return
-    q /= q.sum()
-    for c in (0.2, 0.8):
-        b = inclusion_parts(p, q, c)
-        rest, used, shared = c * q + p - b, p > 0, q > 0
-        divergence = np.sum(p[used] * np.log(p[used] / rest[used]))
-        divergence += np.sum(q[shared] * np.log(q[shared] / (b[shared] / c)))
-        top, here = curve(p, q, [0.0, c])
-        assert top - here == pytest.approx(divergence, abs=1e-7)
-
-
-@given(p=histograms, q=histograms)
-def test_bins_without_component_count_as_one(p: np.ndarray, q: np.ndarray) -> None:
-    p, q = p / p.sum(), q / q.sum()
-    split_p, split_q = np.append(p, 0.5 * p[0]), np.append(q, 0.0)
-    split_p[0] *= 0.5
-    split_q[0] = 0.0
-    joined_q = q.copy()
-    joined_q[0] = 0.0
-    apart, together = curve(split_p, split_q, GRID), curve(p, joined_q, GRID)
-    np.testing.assert_allclose(apart - apart[0], together - together[0], atol=1e-9)
-
-
-def test_flat_up_to_the_smallest_ratio() -> None:
-    outside = np.array([0.5, 0.5, 0.0, 0.0])  # a part of the component has no mixture
-    found = end_of_flat(np.stack((P, outside)), np.stack((Q, np.where(outside, Q, 0))))
-    np.testing.assert_allclose(found, [0.1 / 0.5, 0.0])
-
-
-@pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 1.0), (30.0, 400.0)])
-def test_height_of_the_plateau(weights: tuple[float, float]) -> None:
-    """All of the component fits in: both histograms are their own best fit."""
-    p, q = np.array([0.1, 0.2, 0.4, 0.3]), np.array([0.0, 0.0, 0.4, 0.6])
-    expected = weights[0] * xlogy(p, p).sum() + weights[1] * xlogy(q, q).sum()
-    np.testing.assert_allclose(curve(p, q, [0.0, 0.3, 0.49], weights), expected)
-
-
-@pytest.mark.slow
-def test_many_curves_at_once_equal_single_ones() -> None:
-    rng = np.random.default_rng(0)
-    p = rng.multinomial(300, np.full(9, 1 / 9), size=60) / 300
-    q = rng.multinomial(40, rng.dirichlet(np.ones(9)), size=60) / 40
-    grid = np.arange(400) / 400
-    together = inclusion_curve(p, q, grid)
-    apart = np.stack([curve(x, y, grid) for x, y in zip(p, q, strict=True)])
-    np.testing.assert_allclose(together, apart, atol=1e-10)
-
-
-# -- elbows -----------------------------------------------------------------------------------
-
-
 def test_elbows_of_exact_histograms() -> None:
     assert elbow_of(P, Q, "released") == 0.23
     assert elbow_of(P, Q, "paper") == 0.21
@@ -248,14 +172,6 @@ def test_line_below_the_points() -> None:
 
         slopes = np.linspace(floor[i], 200, 200_001)
         assert found[i, j] == pytest.approx(slopes[squares(slopes).argmin()], abs=2e-3)
-
-
-def test_line_below_points_that_bend_upward() -> None:
-    """Here the best line touches one point only, with the slope of least squares through it."""
-    k = np.arange(-4, 6)
-    x, y = k / 100, 100 * np.abs(k / 100)
-    found = _slope_below(x, y[None, None], np.zeros(1))[0, 0]
-    assert found == pytest.approx(100 * 25 / 85)  # sum of k |k| over sum of k^2
 
 
 def falling_curves(n_curves: int = 3) -> Curves:
@@ -336,16 +252,6 @@ def test_released_elbow_has_a_limited_range() -> None:
     assert not default.diagnostics_["at_edge"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.0, 0.01, 0.97, 0.99])
-def test_default_reaches_both_ends(alpha: float) -> None:
-    sample = pure_world(3000, 20_000, alpha, seed=1)
-    assert AlphaMax().fit(sample.counts).proportions_.alpha == pytest.approx(alpha, abs=0.05)
-
-
-# -- histograms -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("sd", "width"), [(1.0, 0.3), (0.5, 0.2), (0.3, 0.1), (2.0, 0.7), (1.5, 0.5), (2.5, 1.0)]
 )
@@ -355,19 +261,6 @@ def test_released_width(sd: float, width: float) -> None:
     expected = {0.7: 0.5}.get(width, width)
     found = released_width(scores, np.array([500, 500]), 1000)
     assert found == pytest.approx(expected)
-
-
-def test_equal_scores_have_no_width() -> None:
-    assert released_width(np.array([3.0]), np.array([7]), 7) == 0
-    assert released_width(np.array([2.0, 3.0]), np.array([1, 0]), 1) == 0
-
-
-def test_one_labeled_score_makes_bins_of_a_tenth_of_the_range() -> None:
-    scores = np.array([10, 10.4, 11.5, 11.9, 14.2, 15, 17.3, 20])
-    counts = pu.ScoreCounts.from_scores(scores, scores == 15)
-    starts = bin_starts(counts, "released")
-    # From the top: [20, 21), [17, 18), [15, 16), [14, 15), [11, 12) and [10, 11).
-    assert starts.tolist() == [0, 1, 2, 3, 4, 6]
 
 
 def test_released_bins_start_at_the_lowest_score() -> None:
@@ -389,16 +282,6 @@ def test_merged_bins_hold_enough() -> None:
     assert set(few) < set(bin_starts(counts, "released"))
     assert np.all(binned(counts.labeled, few)[:-1] >= np.sqrt(500))
     assert np.all(binned(counts.unlabeled, few) >= 5)
-
-
-def test_merged_bins_run_out_of_unlabeled_examples() -> None:
-    # All labeled examples at the bottom: below them nothing is left to join.
-    counts = pu.ScoreCounts.from_scores(np.arange(300.0), np.arange(300) < 100)
-    assert bin_starts(counts, "merged")[0] == 0
-    assert binned(counts.unlabeled, bin_starts(counts, "merged"))[-1] >= 5
-
-
-# -- the estimator ----------------------------------------------------------------------------
 
 
 def test_curve_of_a_fit() -> None:
@@ -443,34 +326,6 @@ def test_when_labels_are_taken_as_clean() -> None:
     assert not AlphaMaxN(clean="always").estimates_beta
 
 
-@pytest.mark.parametrize("elbow", ELBOWS)
-def test_scaling_the_counts_leaves_the_balanced_curve(elbow: str) -> None:
-    counts = pure_world(300, 2000, 0.3, seed=3).counts
-    larger = replace(counts, labeled=7 * counts.labeled, unlabeled=3 * counts.unlabeled)
-    weighting = "counts" if elbow == "likelihood_ratio" else "balanced"
-    one, other = (
-        AlphaMax(elbow=elbow, bins=8, weighting=weighting).fit(c).curve_ for c in (counts, larger)
-    )
-    if weighting == "balanced":
-        np.testing.assert_allclose(one.log_likelihood, other.log_likelihood, atol=1e-10)
-    if elbow in ("paper", "released"):
-        assert one.elbow == other.elbow
-
-
-@pytest.mark.parametrize("elbow", ELBOWS)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_replicates_equal_single_fits(elbow: str, weighted: bool) -> None:
-    sample = pure_world(300, 1500, 0.4, seed=4, beta=0.8)
-    weight = np.random.default_rng(0).uniform(0.5, 2, len(sample)) if weighted else None
-    counts = pu.ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
-    estimator = AlphaMaxN(elbow=elbow, clean="never")
-    single = estimator._estimate(counts)
-    many = estimator._estimate_many(
-        counts, np.stack([counts.labeled] * 3), np.stack([counts.unlabeled] * 3)
-    )
-    np.testing.assert_allclose(many, [[single.a, single.b]] * 3, atol=1e-12)
-
-
 def test_replicates_use_the_bins_of_the_data() -> None:
     counts = pure_world(300, 1500, 0.4, seed=5).counts
     starts = bin_starts(counts, "merged")
@@ -485,23 +340,6 @@ def test_replicates_use_the_bins_of_the_data() -> None:
         curves = Curves(grid, curve(p, q, grid)[None], p[None], q[None], sizes, (1.0, 1.0))
         assert row[0] == grid[find_elbow(curves, "deviance")[1][0]]
         assert row[1] == 0.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("elbow", ["deviance", "likelihood_ratio", "paper"])
-def test_consistent_where_a_region_is_pure(elbow: str) -> None:
-    errors = []
-    for n in (100, 1000, 30_000):
-        alphas = [
-            AlphaMax(elbow=elbow).fit(pure_world(n, 5 * n, 0.3, seed=s).counts).proportions_.alpha
-            for s in range(8)
-        ]
-        errors.append(float(np.mean(np.abs(np.array(alphas) - 0.3))))
-    assert errors[2] < errors[1] < errors[0]
-    assert errors[2] < 0.02
-
-
-# -- hard input -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", [AlphaMax, AlphaMaxN])
@@ -541,21 +379,3 @@ def test_equal_samples_are_refused() -> None:
     counts = pu.ScoreCounts.from_scores(scores, np.arange(40) < 20)
     same = np.stack([counts.labeled] * 2), np.stack([counts.unlabeled] * 2)
     assert np.isnan(AlphaMax().proportions_many(counts, *same)).all()
-
-
-@pytest.mark.parametrize(("index", "edge"), [(10, True), (11, False)])
-def test_only_the_ends_of_what_a_rule_can_return_are_edges(index: int, edge: bool) -> None:
-    grid = np.arange(100) / 100
-    looked = np.where((grid >= 0.1) & (grid < 0.9), 0.0, np.nan)
-    found = AlphaMaxCurve(
-        inclusion=grid,
-        log_likelihood=-grid,
-        corrected=-grid,
-        heuristic=looked,
-        elbow_index=index,
-    )
-    assert AlphaMax(elbow="released")._edge(found)[1] is edge
-    assert AlphaMax()._edge(replace(found, elbow_index=89))[1] is True
-    # At 0 nothing lies beyond.
-    everywhere = replace(found, heuristic=np.where(grid < 0.9, 0.0, np.nan), elbow_index=0)
-    assert AlphaMax()._edge(everywhere)[1] is False

@@ -6,30 +6,18 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
 from purecover import simulate
-from purecover.audit.posterior import alpha_from_audit
 from purecover.counts import ScoreCounts
-from purecover.estimators.assumptions import (
-    CleanTest,
-    _distances,
-    _p_values,
-    _permutation_test,
-    clean_many,
-    clean_test,
-    scar_test,
-)
+from purecover.estimators.clean_labels import CleanTest, clean_many, clean_test
 from purecover.estimators.estimate import PriorEstimate
+from purecover.estimators.scar import _distances, _permutation_test, scar_test
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
-
-# == clean =====================================================================================
 
 GOOD_WORLDS = {
     "binormal": simulate.binormal(3),
@@ -57,13 +45,6 @@ def test_the_p_value_is_a_binomial_tail(n_low: int, n_labeled: int) -> None:
     assert isinstance(found, CleanTest)
 
 
-def test_the_level_of_significance_decides() -> None:
-    counts = with_stragglers(4)
-    p_value = clean_test(counts).p_value
-    assert clean_test(counts, significance=p_value / 2).clean
-    assert not clean_test(counts, significance=min(1.5 * p_value, 0.99)).clean
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GOOD_WORLDS)
 @pytest.mark.parametrize("alpha", [0.1, 0.5])
@@ -77,64 +58,6 @@ def test_level(name: str, alpha: float) -> None:
     assert rejected <= 11
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", GOOD_WORLDS)
-@pytest.mark.parametrize("alpha", [0.1, 0.5])
-def test_power(name: str, alpha: float) -> None:
-    world = GOOD_WORLDS[name]
-    found = [
-        clean_test(world.sample(300, 1500, alpha=alpha, beta=0.75, random_state=seed).counts).clean
-        for seed in range(20)
-    ]
-    # At alpha .1 about 17 labeled are low, and 6 or fewer of them, which pass, once in 400 times.
-    assert sum(found) <= 1
-
-
-@pytest.mark.slow
-def test_the_assumed_share_of_stragglers_is_the_worst_case() -> None:
-    # Exactly 1 % of clean labels in the lowest fifth: the level is kept, barely.
-    rng = np.random.default_rng(0)
-    p_values = [clean_test(with_stragglers(int(n))).p_value for n in rng.binomial(200, 0.01, 2000)]
-    share = np.mean(np.less_equal(p_values, 0.05))
-    tail = [binom.sf(k - 1, 200, 0.01) for k in range(200)]
-    exact = max(p for p in tail if p <= 0.05)  # a discrete variable seldom hits 5 %
-    assert share == pytest.approx(exact, abs=3 * np.sqrt(exact / 2000))
-
-
-# -- weights and ties -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("beta", [1.0, 0.95, 0.75])
-def test_equal_weights_change_nothing(beta: float) -> None:
-    sample = simulate.binormal(2).sample(300, 1000, alpha=0.3, beta=beta, random_state=0)
-    plain = clean_test(ScoreCounts.from_scores(sample.scores, sample.labeled)).p_value
-    for weight in (0.001, 1.0, 7.3):
-        weights = np.full(sample.scores.size, weight)
-        counts = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weights)
-        assert clean_test(counts).p_value == pytest.approx(plain, rel=1e-6)
-
-
-def test_uneven_weights_count_as_fewer_examples() -> None:
-    counts = with_stragglers(8)
-    rng = np.random.default_rng(0)
-    weight = rng.gamma(0.5, size=counts.n_thresholds)
-    few = counts.labeled * weight
-    weighted = ScoreCounts(
-        thresholds=counts.thresholds,
-        labeled=few,
-        unlabeled=counts.unlabeled.astype(float),
-        labeled_sq=few * weight,
-        unlabeled_sq=counts.unlabeled.astype(float),
-    )
-    size = few.sum() ** 2 / (few * weight).sum()
-    k = size * few[-208:].sum() / few.sum()
-    # A binomial tail with real arguments lies between those of the whole numbers around it.
-    low = binom.sf(np.ceil(k) - 1, np.floor(size), 0.01)
-    high = binom.sf(np.floor(k) - 1, np.ceil(size), 0.01)
-    assert low <= clean_test(weighted).p_value <= high
-    assert size < 100
-
-
 def test_ties_at_the_border_are_divided() -> None:
     # The lowest score holds half of the unlabeled, so two fifths of its labeled count.
     counts = ScoreCounts.from_counts([2, 1], labeled=[190, 10], unlabeled=[500, 500])
@@ -142,30 +65,6 @@ def test_ties_at_the_border_are_divided() -> None:
     # At the border itself all of them do.
     counts = ScoreCounts.from_counts([2, 1], labeled=[190, 10], unlabeled=[800, 200])
     assert clean_test(counts).p_value == pytest.approx(binom.sf(10 - 1, 200, 0.01), rel=1e-9)
-
-
-@given(
-    labeled=st.lists(st.floats(0, 1e6), min_size=2, max_size=8),
-    unlabeled=st.lists(st.floats(0, 1e6), min_size=2, max_size=8),
-)
-def test_any_weights_give_a_probability(labeled: list[float], unlabeled: list[float]) -> None:
-    n = min(len(labeled), len(unlabeled))
-    few, many = np.array(labeled[:n]), np.array(unlabeled[:n])
-    if min(few.sum(), many.sum()) < 1e-100 or np.count_nonzero(few + many) < 2:
-        return
-    counts = ScoreCounts(
-        thresholds=np.arange(n, 0, -1.0),
-        labeled=few,
-        unlabeled=many,
-        labeled_sq=few * few.max(),
-        unlabeled_sq=many * many.max(),
-    )
-    found = clean_test(counts)
-    assert 0 <= found.p_value <= 1
-    assert clean_many(counts, few[None], many[None]).tolist() == [found.clean]
-
-
-# -- replicates -------------------------------------------------------------------------------
 
 
 def test_replicates_are_single_tests() -> None:
@@ -182,49 +81,11 @@ def test_replicates_are_single_tests() -> None:
     assert 0 < found.sum() < 50  # both occur, or else it proves little
 
 
-def test_replicates_may_have_all_their_unlabeled_at_the_top() -> None:
-    counts = with_stragglers(8)
-    top = np.where(np.arange(counts.n_thresholds) < 300, counts.unlabeled, 0)
-    alone = ScoreCounts(thresholds=counts.thresholds, labeled=counts.labeled, unlabeled=top)
-    tallies = np.stack([counts.labeled] * 2), np.stack([top, counts.unlabeled])
-    found = _p_values(counts, *tallies) > 1e-9
-    assert found.tolist() == [clean_test(alone, significance=1e-9).clean, True]
-    assert not found[0]
-
-
-def test_replicates_of_weighted_data_are_as_uneven_as_these() -> None:
-    counts = with_stragglers(8)
-    half = ScoreCounts(
-        thresholds=counts.thresholds,
-        labeled=counts.labeled * 2.0,
-        unlabeled=counts.unlabeled * 2.0,
-        labeled_sq=counts.labeled * 8.0,  # twice what equal weights of 2 would have
-        unlabeled_sq=counts.unlabeled * 4.0,
-    )
-    data = clean_test(half)
-    assert clean_many(half, half.labeled[None], half.unlabeled[None]).tolist() == [data.clean]
-    assert data.p_value == pytest.approx(binom.sf(4 - 1, 100, 0.01), rel=1e-9)
-
-
 def test_empty_replicates_do_no_harm() -> None:
     counts = with_stragglers(5)
     nothing = np.zeros((1, counts.n_thresholds), dtype=np.int64)
     assert clean_many(counts, nothing, nothing).shape == (1,)
     assert clean_many(counts, nothing, counts.unlabeled[None]).tolist() == [True]
-
-
-def test_rows_and_counts_say_the_same() -> None:
-    sample = simulate.binormal(2).sample(200, 800, alpha=0.3, beta=0.9, random_state=0)
-    expected = clean_test(sample.counts)
-    assert clean_test(sample.scores, sample.labeled) == expected
-    words = np.where(sample.labeled, "positive", "unlabeled")
-    assert clean_test(sample.scores.tolist(), words) == expected
-    weight = np.arange(sample.scores.size) % 4
-    weighted = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
-    assert clean_test(sample.scores, sample.labeled, sample_weight=weight) == clean_test(weighted)
-
-
-# -- bad input --------------------------------------------------------------------------------
 
 
 def test_bad_input() -> None:
@@ -241,14 +102,6 @@ def test_bad_input() -> None:
         with pytest.raises(InvalidInputError, match=f"such that an example is {side}"):
             clean_test(counts)
 
-
-def test_a_score_that_says_nothing_does_not_speak_for_clean_labels() -> None:
-    constant = ScoreCounts.from_counts([1], labeled=[100], unlabeled=[500])
-    assert clean_test(constant).p_value == pytest.approx(binom.sf(20 - 1, 100, 0.01), rel=1e-9)
-    assert not clean_test(constant).clean
-
-
-# == scar ======================================================================================
 
 PROPENSITIES = {
     "random": lambda X: np.full(len(X), 0.3),
@@ -292,18 +145,6 @@ def test_scar_level(with_score):
     assert rejections(60, "random", with_score=with_score) <= most(60)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "prior", "distance"), [(10_000, 0.005, 6.0), (4000, 0.02, 5.0), (2000, 0.04, 4.0)]
-)
-def test_level_with_few_hidden_positives(n, prior, distance):
-    # No more examples are looked at than there are positives: 5 to 8 unlabeled ones.
-    found = rejections(
-        60, "random, most labeled", with_score=True, n=n, prior=prior, distance=distance
-    )
-    assert found <= most(60)
-
-
 def test_too_few_hidden_positives_are_not_decided():
     X, labeled, alpha = drawn(0, "random, most labeled", n=10_000, prior=0.003, distance=6.0)
     assert alpha * (~labeled).sum() / 2 < 5
@@ -315,27 +156,6 @@ def test_too_few_hidden_positives_are_not_decided():
     assert found.to_dict()["notes"] == list(found.notes)
     X, labeled, alpha = drawn(0)
     assert scar_test(X, labeled, alpha=alpha).notes == ()
-
-
-def audited(seed, n_audited):
-    """Whether labels are rejected with an audit, and with its estimate taken as exact."""
-    X, labeled, alpha = drawn(seed, distance=5.0, n=10_000, p=2)
-    k = np.random.default_rng(seed).binomial(n_audited, alpha)
-    audit = alpha_from_audit(int(k), n_audited)
-    more = {"scores": X[:, 0], "n_permutations": 19}
-    exact = scar_test(X, labeled, alpha=audit.alpha.estimate, **more)
-    safe = scar_test(X, labeled, alpha=audit, **more)
-    assert safe.alpha == audit.alpha.low
-    return safe.share_p_value <= 0.025, exact.share_p_value <= 0.025
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_audited", [100, 400])
-def test_level_with_an_audit(n_audited):
-    safe, exact = np.mean([audited(seed, n_audited) for seed in range(40)], axis=0)
-    # An interval of 95 % misses on this side once in forty times.
-    assert safe <= most(40, 0.05)
-    assert exact > most(40, 0.05)
 
 
 def test_any_interval_of_alpha():
@@ -457,30 +277,6 @@ def test_doors():
     assert linear.p_value > 0.05
 
 
-def test_nothing_labeled_at_the_top():
-    scores = np.arange(200.0)
-    found = scar_test(scores, scores < 50, alpha=0.3, scores=scores)
-    assert found.n_labeled == 0
-    assert found.p_value == 1
-    # Constant scores: everything is at the top.
-    found = scar_test(np.ones(200), scores < 50, alpha=0.3, scores=np.ones(200))
-    assert found.p_value == 1
-    assert found.n_unlabeled == 150
-
-
 def test_too_few_labeled():
     with pytest.raises(InvalidInputError, match="such that 20 examples are labeled"):
         scar_test(np.arange(100.0), np.arange(100) > 85, alpha=0.2)
-
-
-@pytest.mark.parametrize("n_permutations", [1, 99])
-def test_every_permutation_counts(n_permutations):
-    # Where all rows are equal, every permutation is as far as what was seen.
-    same = np.ones((30, 2))
-    distance, _, p_value = _permutation_test(same, 10, n_permutations, np.random.default_rng(0))
-    assert distance == pytest.approx(0, abs=1e-12)
-    assert p_value == 1
-    # And where the samples lie apart, none of them is.
-    apart = np.arange(2000.0)[:, None]
-    _, _, p_value = _permutation_test(apart, 1000, n_permutations, np.random.default_rng(0))
-    assert p_value == 1 / (1 + n_permutations)

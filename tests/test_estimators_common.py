@@ -32,24 +32,26 @@ from purecover.estimators.base import (
     proportions_of_many,
     register_prior_estimator,
 )
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.noisy import NoisyLabels
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
     InvalidTypeError,
     PurecoverError,
+    PurecoverWarning,
 )
+from purecover_paper import systems
 
 CLASSES = prior_estimators()
-# NoisyLabels does with these what it does with bbe, dedpul and tice; the median has it inside.
+# NoisyLabels does with these what it does with bbe, dedpul and tice.
 WRAPPED_LIKE_OTHERS = {
-    "alphamax", "clustered", "dist-curve", "elkan-noto", "fitted-roc", "kernel-mean", "median",
-    "patra-sen", "pearson", "penalized-l1", "regrouping", "roc-slope", "subsampling",
+    "alphamax", "clustered", "dist-curve", "elkan-noto", "fitted-roc", "kernel-mean", "patra-sen",
+    "pearson", "penalized-l1", "regrouping", "roc-slope",
 }  # fmt: skip
 MAKERS: dict[str, Callable[[], PriorEstimator]] = {
     **CLASSES,
     # What it wraps by default takes seconds, and is here by its own name.
-    "clustered": lambda: pu.estimators.ClusteredLabels(pu.estimators.BBE()),
+    "clustered": lambda: systems.ClusteredLabels(pu.estimators.BBE()),
     **{
         f"noisy {name}": lambda cls=cls: NoisyLabels(cls())
         for name, cls in CLASSES.items()
@@ -472,8 +474,8 @@ def test_any_counts(make: Callable[[], PriorEstimator], counts: pu.ScoreCounts) 
 FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
     "bbe": (pu.estimators.BBE, 1e-12),
     "roc-slope": (lambda: pu.estimators.RocSlope(n_thresholds=None), 1e-9),
-    "fitted-roc": (pu.estimators.FittedRoc, 1e-3),
-    "fitted-roc, power": (lambda: pu.estimators.FittedRoc(family="power"), 1e-3),
+    "fitted-roc": (systems.FittedRoc, 1e-3),
+    "fitted-roc, power": (lambda: systems.FittedRoc(family="power"), 1e-3),
     "elkan-noto": (pu.estimators.ElkanNoto, 1e-9),
     "elkan-noto, e1": (lambda: pu.estimators.ElkanNoto(variant="e1"), 1e-9),
     "elkan-noto, e2": (lambda: pu.estimators.ElkanNoto(variant="e2"), 1e-9),
@@ -481,13 +483,11 @@ FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
     "dedpul": (pu.estimators.DEDPUL, 0.0021),
     "dedpul, normal": (lambda: pu.estimators.DEDPUL(scale="normal"), 0.0021),
     "dist-curve": (
-        lambda: pu.estimators.DistCurve(n_curves=400),
+        lambda: systems.DistCurve(n_curves=400),
         1e-9,
     ),  # so many that there are chunks
-    "msgmm": (pu.estimators.GaussianMixtures, 0.02),
-    "regrouping": (lambda: pu.estimators.Regrouping(pu.estimators.BBE()), 1e-9),
-    # Replicates keep the acceptance of the data.
-    "subsampling": (lambda: pu.estimators.Subsampling(pu.estimators.BBE(), ceiling=0.7), 0.06),
+    "msgmm": (systems.GaussianMixtures, 0.02),
+    "regrouping": (lambda: systems.Regrouping(pu.estimators.BBE()), 1e-9),
 }
 SECONDS = {"dist-curve", "msgmm"}
 
@@ -515,7 +515,7 @@ ORDER_ONLY = {
         for name, (make, _) in FITS_OF_THEIR_OWN.items()
         if name not in {"dedpul", "msgmm"}
     },
-    "patra-sen": pu.estimators.PatraSen,
+    "patra-sen": systems.PatraSen,
     "label-curve": pu.estimators.LabelCurve,
     "alphamax": lambda: pu.estimators.AlphaMax(bins="equal-mass"),
     "alphamax-n": lambda: pu.estimators.AlphaMaxN(bins=7),
@@ -533,14 +533,14 @@ def test_some_depend_on_the_order_of_scores_only(make: Callable[[], PriorEstimat
 @pytest.mark.parametrize(
     ("make", "near"),
     [
-        (pu.estimators.PatraSen, 0),
+        (systems.PatraSen, 0),
         *(
             (lambda v=v, r=r: pu.estimators.ElkanNoto(variant=v, rule=r), 1e-9)
             for v in ("e1", "e2", "e3")
             for r in ("alternative", "main")
         ),
         (pu.estimators.DEDPUL, 0.005),
-        (lambda: pu.estimators.Regrouping(TopRatio()), 0.02),
+        (lambda: systems.Regrouping(TopRatio()), 0.02),
     ],
 )
 def test_whole_weights_are_repeated_rows(make: Callable[[], PriorEstimator], near: float) -> None:
@@ -568,14 +568,14 @@ def mean_error(
     [
         (pu.estimators.BBE, 3, 0.02),
         (pu.estimators.RocSlope, 3, 0.02),
-        (pu.estimators.PatraSen, 3, 0.02),
+        (systems.PatraSen, 3, 0.02),
         (pu.estimators.DEDPUL, 3, 0.01),
         (pu.estimators.ElkanNoto, 3, 0.01),
         (lambda: pu.estimators.ElkanNoto(variant="e1"), 9, 0.01),
         (lambda: pu.estimators.ElkanNoto(variant="e2"), 9, 0.01),
-        (pu.estimators.FittedRoc, 2, 0.02),
+        (systems.FittedRoc, 2, 0.02),
         (pu.estimators.LabelCurve, 2.5, 0.02),
-        (pu.estimators.GaussianMixtures, 2, 0.02),
+        (systems.GaussianMixtures, 2, 0.02),
     ],
 )
 def test_errors_shrink_where_the_method_is_right(
@@ -592,7 +592,7 @@ def test_errors_shrink_where_the_method_is_right(
     [
         (pu.estimators.BBE, 100, 0.15),
         (pu.estimators.RocSlope, 100, 0.1),
-        (pu.estimators.PatraSen, 500, 0.1),
+        (systems.PatraSen, 500, 0.1),
         (pu.estimators.DEDPUL, 1000, 0.05),
         (lambda: pu.estimators.ElkanNoto(variant="e1"), 1000, 0.1),
         (lambda: pu.estimators.AlphaMax(bins=10, step=0.01), 1000, 0.07),
@@ -675,11 +675,12 @@ def test_parameters(cls: type[PriorEstimator]) -> None:
 
 def test_built_in_names() -> None:
     assert set(CLASSES) >= {
-        "alphamax", "alphamax-n", "bbe", "dedpul", "elkan-noto", "median", "noisy", "roc-slope"
+        "alphamax", "alphamax-n", "bbe", "dedpul", "elkan-noto", "noisy", "roc-slope"
     }  # fmt: skip
     assert list(CLASSES) == sorted(CLASSES)
     assert len(set(CLASSES.values())) == len(CLASSES)
-    assert all(cls.__module__.startswith("purecover.") for cls in CLASSES.values())
+    homes = {cls.__module__.partition(".")[0] for cls in CLASSES.values()}
+    assert homes == {"purecover", "purecover_paper"}
 
 
 @pytest.fixture
@@ -700,6 +701,29 @@ def test_own_estimators_join() -> None:
 def test_the_list_is_a_copy() -> None:
     prior_estimators().clear()
     assert prior_estimators() == CLASSES
+
+
+class Point:
+    """An entry point that fails, of a package that is broken."""
+
+    value = "broken_zoo.estimators"
+
+    class dist:  # noqa: N801 - as importlib.metadata calls it
+        name = "broken-zoo"
+
+    def load(self) -> None:
+        raise ImportError("no such thing as half a giraffe")
+
+
+def test_a_broken_package_is_named_and_the_others_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_registry, "entry_points", lambda group: [Point()])
+    _registry._load_estimators.cache_clear()
+    words = r"estimators of the package broken-zoo cannot .* ImportError: no such thing"
+    with pytest.warns(PurecoverWarning, match=words):
+        assert prior_estimators() == CLASSES
+    assert prior_estimators() == CLASSES  # told once
 
 
 def test_bad_names() -> None:
@@ -742,8 +766,8 @@ def test_what_cannot_be_registered(thing: Any, words: str) -> None:
 def test_parameters_of_parameters_are_set_after_those_they_belong_to() -> None:
     from sklearn.linear_model import LogisticRegression
 
-    inner = pu.estimators.ClusteredLabels(classifier=LogisticRegression())
-    outer = pu.estimators.Subsampling(estimator=inner)
+    inner = systems.ClusteredLabels(classifier=LogisticRegression())
+    outer = NoisyLabels(estimator=inner)
     fresh = LogisticRegression()
     outer.set_params(estimator__classifier__C=5.0, estimator__classifier=fresh)
     assert inner.classifier is fresh

@@ -1,4 +1,4 @@
-"""Estimators that read alpha off ratios of shares above thresholds, or off the ROC curve."""
+"""BBE, RocSlope and ElkanNoto against loops over all scores, and bounds of inclusions."""
 
 from __future__ import annotations
 
@@ -6,41 +6,18 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 from sklearn.isotonic import IsotonicRegression
 from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    LEVELS,
-    binomial_lower,
-    binomial_upper,
-    common_notes,
-    flipped_counts,
-    inclusion_bound,
-    replicates_of,
-)
-from purecover.estimators.ratios import (
-    BBE,
-    ElkanNoto,
-    FittedRoc,
-    PatraSen,
-    RocSlope,
-    _distances,
-    _points,
-    _slopes,
-    curve,
-    deviance,
-    end_slope,
-)
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.inclusion import LEVELS, binomial_lower, binomial_upper, inclusion_bound
+from purecover.estimators.ratios import BBE, ElkanNoto, RocSlope
+from purecover.estimators.samples import common_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.intervals.resampling import MultinomialResampler, draw_many
-
-# == bbe =======================================================================================
 
 LABELED = [0.9, 0.8, 0.8, 0.6, 0.3]
 UNLABELED = [0.9, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
@@ -84,7 +61,7 @@ def test_equals_a_loop_over_all_scores(labeled, unlabeled, error):
 def test_flipped_replicates_equal_flipped_fits():
     counts = simulate.binormal(2).sample(80, 300, alpha=0.4, beta=0.9, random_state=1).counts
     found = BBE()._estimate_many_flipped(counts, counts.labeled[None], counts.unlabeled[None])
-    assert found[0, 0] == BBE()._estimate(flipped_counts(counts)).a
+    assert found[0, 0] == BBE()._estimate(counts.flipped()).a
 
 
 def test_weights():
@@ -104,9 +81,6 @@ def test_weights():
     scores, labeled = sample.scores[rows], sample.labeled[rows]
     ratio = (scores[~labeled] >= cut).mean() / (scores[labeled] >= cut).mean()
     assert weighted.proportions_.alpha == pytest.approx(ratio)
-
-
-# == roc slope =================================================================================
 
 
 def slow_upper(k, n, error):
@@ -194,9 +168,6 @@ def test_roc_slope_weights():
     assert weighted.proportions_.alpha > repeated.proportions_.alpha
 
 
-# == least ratio ===============================================================================
-
-
 @pytest.mark.parametrize(("shift", "spoken"), [(-1, True), (0, True), (1, False)])
 def test_scores_without_skill_are_told(shift, spoken):
     # Ten labeled amid forty unlabeled ones: half of all pairs are in order, or a few more or less.
@@ -207,261 +178,6 @@ def test_scores_without_skill_are_told(shift, spoken):
     assert any("AUC at most 1/2" in note for note in notes) == spoken
     assert any("only 10 labeled and 40 unlabeled" in note for note in notes)
 
-
-# == fitted roc ================================================================================
-
-FAMILIES = ("binormal", "power")
-both = pytest.mark.parametrize("family", FAMILIES)
-
-
-def parameters_of(family):
-    return np.array([0.3, 1.2] if family == "binormal" else [0.3, 0.5, np.log(1.7)])
-
-
-def slow_curve(family, parameters, x):
-    if family == "binormal":
-        gamma, d = parameters
-        return (1 - gamma) * stats.norm.cdf(stats.norm.ppf(x) + d) + gamma * x
-    gamma, d, mu = parameters[0], parameters[1], np.exp(parameters[2])
-    return (1 - gamma) * (1 + d * (x**-mu - 1)) ** (-1 / mu) + gamma * x
-
-
-def slow_deviance(family, parameters, labeled, unlabeled):
-    """A loop over the points before and after each labeled score, without ties."""
-    total = 0.0
-    for t in labeled:
-        for x, y in (
-            ((labeled < t).sum(), (unlabeled < t).mean()),
-            ((labeled <= t).sum(), (unlabeled <= t).mean()),
-        ):
-            fitted = slow_curve(family, parameters, (x + 0.5) / (labeled.size + 1))
-            total -= y * np.log(fitted) + (1 - y) * np.log(1 - fitted)
-    return total / labeled.size
-
-
-def test_slopes_at_the_end():
-    slope = end_slope("binormal", np.array([0.3, 1.2]))
-    assert slope == 0.3
-    # It is reached slowly.
-    for distance, expected in ((1e-3, 0.3062), (1e-5, 0.3016), (1e-7, 0.3005)):
-        (value,), _ = curve("binormal", np.array([0.3, 1.2]), np.array([1 - distance]))
-        assert (1 - value) / distance == pytest.approx(expected, abs=1e-4)
-    for mu in (0.4, 1.0, 3.0):
-        found = np.array([0.3, 0.5, np.log(mu)])
-        assert end_slope("power", found) == pytest.approx(0.65)
-        (value,), _ = curve("power", found, np.array([1 - 1e-6]))
-        assert (1 - value) / 1e-6 == pytest.approx(0.65, abs=1e-5)
-
-
-@both
-def test_curves_equal_their_formulas_and_are_concave(family):
-    x = np.linspace(0.001, 0.999, 500)
-    values, _ = curve(family, parameters_of(family), x)
-    np.testing.assert_allclose(values, slow_curve(family, parameters_of(family), x), rtol=1e-12)
-    assert (np.diff(values, 2) < 1e-12).all()
-    assert (values >= x).all()
-
-
-@both
-def test_deviance_equals_a_loop_and_its_gradient_is_right(family):
-    rng = np.random.default_rng(0)
-    labeled, unlabeled = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
-    rows = np.concatenate((labeled, unlabeled)), np.arange(110) < 30
-    counts = ScoreCounts.from_scores(*rows)
-    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
-    one, two = parameters_of(family), parameters_of(family) * 0.7
-    # The two ends of the curve, which no parameter moves, are in the loop only.
-    found = deviance(family, one, points)[0] - deviance(family, two, points)[0]
-    expected = slow_deviance(family, one, labeled, unlabeled)
-    expected -= slow_deviance(family, two, labeled, unlabeled)
-    assert found == pytest.approx(expected, abs=0.05 * abs(expected) + 1e-3)
-    error = optimize.check_grad(
-        lambda p: -deviance(family, p, points)[0], lambda p: _slopes(family, p, points)[0][0], one
-    )
-    assert error < 1e-6
-
-
-@both
-def test_exact_points_give_the_parameters_back(family):
-    # So many labeled examples that half of one moves nothing.
-    x = np.linspace(0, 1, 401)
-    y = slow_curve(family, parameters_of(family), np.clip(x, 1e-100, 1))
-    y[0] = 0
-    labeled, unlabeled = np.diff(x)[::-1] * 1e9, np.diff(y)[::-1] * 1e9
-    counts = ScoreCounts.from_counts(
-        np.arange(400, 0, -1.0), np.rint(labeled).astype(int), np.rint(unlabeled).astype(int)
-    )
-    estimator = FittedRoc(family=family).fit(counts)
-    expected = end_slope(family, parameters_of(family))
-    assert estimator.proportions_.alpha == pytest.approx(expected, abs=2e-3)
-    assert estimator.diagnostics_["deviance"] < 1e-6
-
-
-@pytest.mark.slow
-def test_no_other_solver_finds_less():
-    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=3)
-    counts = sample.counts
-    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
-    for family in FAMILIES:
-        found = FittedRoc(family=family, n_thresholds=None).fit(counts).diagnostics_["deviance"]
-        bounds = [(0, 1), (0, 6)] if family == "binormal" else [(0, 1), (0, 1), (-4, 2.9)]
-        other = optimize.differential_evolution(
-            lambda p, family=family: deviance(family, p, points)[0], bounds, seed=0, tol=1e-8
-        )
-        assert found <= other.fun + 1e-7
-
-
-@pytest.mark.slow
-def test_only_the_power_family_describes_two_mixtures():
-    # With wrong labels x is a mixture, which the binormal curve takes for positives alone.
-    world = simulate.binormal(2)
-    samples = [world.sample(2000, 10_000, alpha=0.3, beta=0.8, random_state=i) for i in range(3)]
-    found = {}
-    for family in ("binormal", "power"):
-        estimator = NoisyLabels(FittedRoc(family=family), clean="never")
-        fits = [estimator.fit(s.counts).proportions_ for s in samples]
-        found[family] = np.mean([(p.alpha, p.beta) for p in fits], axis=0)
-        warned = any("two mixtures" in note for note in estimator.diagnostics_["notes"])
-        assert warned is (family == "binormal")
-    assert found["power"] == pytest.approx((0.3, 0.8), abs=0.04)
-    assert found["binormal"][0] < 0.3 - 0.05
-    assert found["binormal"][1] > 0.95
-
-
-@pytest.mark.parametrize(("family", "n_values"), [("binormal", 2), ("power", 3)])
-def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
-    sample = simulate.binormal(2).sample(1000, 5000, alpha=0.3, random_state=0)
-    values = np.digitize(sample.scores, np.linspace(0, 2, n_values - 1))
-    found = FittedRoc(family=family).fit(values, sample.labeled).diagnostics_
-    assert found["n_points"] == n_values - 1
-    assert found["identifiable"] is False
-    assert "many others fit as well" in found["notes"][-1]
-    values = np.digitize(sample.scores, np.linspace(0, 2, n_values))
-    assert FittedRoc(family=family).fit(values, sample.labeled).diagnostics_["identifiable"] is True
-
-
-def test_notes():
-    rng = np.random.default_rng(0)
-    scores = np.concatenate((rng.normal(0.25, 1, 400), rng.normal(0, 1, 4000)))
-    estimator = FittedRoc().fit(scores, np.arange(4400) < 400)
-    assert any("close to the diagonal" in note for note in estimator.diagnostics_["notes"])
-    apart = FittedRoc().fit(np.arange(300.0), np.arange(300) > 250)
-    assert apart.proportions_.alpha == pytest.approx(0, abs=1e-6)
-
-
-def test_points_stand_for_the_labeled_examples_beside_them():
-    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 0, 0, 2, 1], [1, 2, 0, 3, 4])
-    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
-    # Beside the second border no labeled example is: it has no weight, and is left out.
-    np.testing.assert_allclose(points.weight, [np.array([1, 2, 3]) / 6])
-    np.testing.assert_allclose(points.x, [(np.array([3, 3, 1]) + 0.5) / 5])
-    np.testing.assert_allclose(points.y, [[0.9, 0.7, 0.4]])
-
-
-@both
-def test_deviance_is_twice_the_divergence(family):
-    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 2, 0, 2, 1], [1, 2, 0, 3, 4])
-    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
-    fitted = slow_curve(family, parameters_of(family), points.x)
-    terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
-    (found,) = deviance(family, parameters_of(family), points)
-    assert found == pytest.approx(2 * np.sum(points.weight * terms))
-
-
-@both
-def test_an_estimate_inside_is_not_at_the_edge(family):
-    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=0)
-    found = FittedRoc(family=family).fit(sample.counts).diagnostics_
-    assert found["at_edge"] is False
-
-
-@pytest.mark.parametrize(("n_thresholds", "words"), [(2, "to one point"), (3, "to 2 points")])
-def test_few_points_get_a_note(n_thresholds, words):
-    tallies = {"labeled": [30, 20, 10][:n_thresholds], "unlabeled": [20, 40, 90][:n_thresholds]}
-    counts = ScoreCounts.from_counts(np.arange(n_thresholds)[::-1], **tallies)
-    fitted = FittedRoc(family="power").fit(counts)
-    assert any(words in note for note in fitted.diagnostics_["notes"])
-
-
-# == patra sen =================================================================================
-
-
-def slow_isotonic(values, weights):
-    """The greatest of least averages over all intervals that hold a place."""
-    n = len(values)
-
-    def average(i, j):
-        return np.dot(weights[i : j + 1], values[i : j + 1]) / weights[i : j + 1].sum()
-
-    return np.array(
-        [
-            max(min(average(i, j) for j in range(place, n)) for i in range(place + 1))
-            for place in range(n)
-        ]
-    )
-
-
-def slow_distance(labeled, unlabeled, nu):
-    """Straight from the definition, one share of negatives."""
-    labeled, unlabeled = np.asarray(labeled), np.asarray(unlabeled)
-    scores, tally = np.unique(unlabeled, return_counts=True)
-    mass = tally / unlabeled.size
-    rest = np.array(
-        [((unlabeled <= s).mean() - (1 - nu) * (labeled <= s).mean()) / nu for s in scores]
-    )
-    proper = np.clip(slow_isotonic(rest, mass), 0, 1)
-    return nu * np.sqrt(np.sum(mass * (rest - proper) ** 2))
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(st.integers(0, 9), min_size=1, max_size=20),
-    st.lists(st.integers(0, 9), min_size=2, max_size=40),
-)
-def test_distances_equal_the_definition(labeled, unlabeled):
-    counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
-    shares = np.array([0.05, 0.3, 0.55, 0.8, 1.0])
-    sides = counts.labeled[None], counts.unlabeled[None]
-    found, slopes = _distances(*sides, np.zeros(5, dtype=int), shares)
-    expected = [slow_distance(labeled, unlabeled, nu) for nu in shares]
-    np.testing.assert_allclose(found, expected, atol=2e-9)
-    # A convex function is nowhere below its tangents.
-    tangents = found + slopes * (shares[:, None] - shares)
-    assert np.all(tangents <= found[:, None] + 2e-9)
-
-
-def test_estimate_is_the_largest_second_difference():
-    sample = simulate.binormal(3).sample(12, 20, alpha=0.4, random_state=3)
-    scores, labeled = sample.scores, sample.labeled
-    shares = np.arange(1, 21) / 20
-    d = [slow_distance(scores[labeled], scores[~labeled], nu) for nu in shares]
-    d = [d[0], *d, 0]
-    bends = [d[i + 2] - 2 * d[i + 1] + d[i] for i in range(20)]
-    estimator = PatraSen(n_grid=20).fit(scores, labeled)
-    assert estimator.proportions_.alpha == pytest.approx(1 - shares[int(np.argmax(bends))])
-    np.testing.assert_allclose(estimator.diagnostics_["distances"], d[1:-1], atol=1e-9)
-
-
-@pytest.mark.parametrize("separation", [0.5, 2.0, 4.0])
-def test_replicates_find_the_same_bend_from_few_distances(separation):
-    counts = simulate.binormal(separation).sample(40, 200, alpha=0.3, random_state=0).counts
-    sides = draw_many(MultinomialResampler(counts), np.random.default_rng(0), 20)
-    found = PatraSen()._estimate_many(counts, *sides)
-    every = [PatraSen()._estimate(drawn).a for drawn in replicates_of(counts, *sides)]
-    np.testing.assert_array_equal(found[:, 0], every)
-
-
-def test_patra_sen_worked_example():
-    # One of five unlabeled scores, the highest, is where the labeled one is.
-    estimator = PatraSen(n_grid=10).fit([5, 1, 2, 3, 4, 5], [1, 0, 0, 0, 0, 0])
-    assert estimator.proportions_.alpha == pytest.approx(0.2)
-    d = estimator.diagnostics_["distances"]
-    # At nu = 0.7 the rest is .2 .4 .6 .8 .7: isotonic .75 .75 at the end, both cut to .7.
-    assert d[6] == pytest.approx(np.sqrt(0.2 * 0.1**2))
-    assert d[7] == d[8] == d[9] == 0
-
-
-# == elkan noto ================================================================================
 
 VARIANTS = ["e1", "e2", "e3"]
 LABELED_ELKAN_NOTO, UNLABELED_ELKAN_NOTO = [0.6, 0.5, 0.4], [0.5, 0.3, 0.2, 0.1, 0.1, 0.2, 0.05]
@@ -582,8 +298,6 @@ def test_says_only_what_is_so():
     assert none.diagnostics_["at_edge"] is True
 
 
-# == inclusion bound ===========================================================================
-
 METHODS = ["scott", "bbe"]
 
 
@@ -622,7 +336,7 @@ def test_uniform_margin_by_hand():
 def test_bounds_b_on_flipped_counts(method):
     # b = (1 - beta) / (1 - alpha), here 1/7.
     sample = simulate.binormal(4).sample(20_000, 20_000, alpha=0.3, beta=0.9, random_state=0)
-    assert 1 / 7 < inclusion_bound(flipped_counts(sample.counts), method=method) < 1 / 7 + 0.05
+    assert 1 / 7 < inclusion_bound(sample.counts.flipped(), method=method) < 1 / 7 + 0.05
 
 
 @pytest.mark.slow
@@ -654,17 +368,6 @@ def test_too_few_examples_say_nothing():
     assert inclusion_bound(inverted) == 1
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_rows_and_counts_say_the_same(method):
-    sample = simulate.binormal(3).sample(200, 800, alpha=0.3, random_state=0)
-    expected = inclusion_bound(sample.counts, method=method)
-    assert inclusion_bound(sample.scores, sample.labeled, method=method) == expected
-    weight = np.arange(sample.scores.size) % 4
-    weighted = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
-    found = inclusion_bound(sample.scores, sample.labeled, sample_weight=weight, method=method)
-    assert found == inclusion_bound(weighted, method=method)
-
-
 def test_bad_parameters():
     counts = ScoreCounts.from_scores([3, 2, 1, 0], [1, 1, 0, 0])
     with pytest.raises(InvalidTypeError, match="'labeled' parameter of inclusion_bound"):
@@ -678,10 +381,3 @@ def test_bad_parameters():
         inclusion_bound(counts, confidence_level=1.0)
     with pytest.raises(InvalidInputError, match="'method' parameter of inclusion_bound"):
         inclusion_bound(counts, method="dkw")
-
-
-@pytest.mark.parametrize("seed", [3, 4, 8])
-def test_a_curve_on_the_diagonal_has_no_alpha(seed: int) -> None:
-    scores = np.random.default_rng(seed).normal(size=640)
-    with pytest.raises(IdentifiabilityError, match="no sign that the labeled"):
-        FittedRoc().fit(scores, np.arange(640) < 80)

@@ -10,8 +10,9 @@ import pytest
 
 import purecover as pu
 from purecover.estimators import LabelCurve, ReferencePosterior
-from purecover.estimators.reference import careful_auc, label_curve_posterior, ranked, visible
-from purecover.estimators.reference import stored_reference as stored
+from purecover.estimators.features import features_of, group_scores
+from purecover.estimators.label_curve import solve_label_curve
+from purecover.estimators.reference import cautious_auc, stored_reference
 
 SAMPLE = pu.simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
 
@@ -26,7 +27,7 @@ def test_only_the_order_of_scores_matters() -> None:
 
 
 def test_groups_of_scores_lose_nothing_at_the_ends() -> None:
-    found = ranked(SAMPLE.counts)
+    found = group_scores(SAMPLE.counts)
     assert found.n_thresholds <= 320
     assert (found.n_labeled, found.n_unlabeled) == (300, 3000)
     assert found.auc_pu == pytest.approx(SAMPLE.counts.auc_pu, abs=1e-3)
@@ -34,19 +35,20 @@ def test_groups_of_scores_lose_nothing_at_the_ends() -> None:
 
 
 def test_weights_are_those_of_a_forest_walked_by_hand() -> None:
-    model, counts = stored(), ranked(SAMPLE.counts)
-    seen = visible(counts, label_curve_posterior(counts))
-    x = np.array([seen[name] for name in model.features])
+    model, counts = stored_reference(), group_scores(SAMPLE.counts)
+    features = features_of(counts, solve_label_curve(counts).posterior)
+    x = np.array([features[name] for name in model.features])
     expected = np.zeros(model.log_odds.size)
-    for root, leaves in enumerate(model.leaf):
+    for root, leaves in zip(model.root, model.leaf, strict=True):
         node = root
         while model.feature[node] >= 0:
             low = x[model.feature[node]] <= model.cut[node]
-            node = (model.below if low else model.above)[node]
-        expected += (leaves == node) / (leaves == node).sum()
-    found = model.weights(seen)
+            node = node + 1 if low else model.above[node]
+        expected += (leaves == node - root) / (leaves == node - root).sum()
+    found = model.weights(features)
     np.testing.assert_allclose(found, expected / len(model.leaf))
     assert found.sum() == pytest.approx(1)
+    assert set(model.features) == set(features)
 
 
 def test_draws_obey_the_bounds_and_known_clean_labels() -> None:
@@ -60,13 +62,13 @@ def test_draws_obey_the_bounds_and_known_clean_labels() -> None:
     assert 0 < free.diagnostics_["clean_probability"] < 1
 
 
-def test_a_careful_auc_stops_where_harm_becomes_likely() -> None:
+def test_a_cautious_auc_stops_where_harm_becomes_likely() -> None:
     counts, draws = SAMPLE.counts, ReferencePosterior().fit(SAMPLE.counts).draws(4000)
     mean = 0.5 + (counts.auc_pu - 0.5) / np.mean(draws[:, 1] - draws[:, 0])
     # Without error of the observed AUC, as if it were known.
     true = 0.5 + (counts.auc_pu - 0.5) / (draws[:, 1] - draws[:, 0])
     for risk in (0.01, 0.1, 0.5):
-        found = careful_auc(counts, draws, risk)
+        found = cautious_auc(counts, draws, risk)
         assert counts.auc_pu <= found <= mean
         worse = np.abs(found - true) > np.abs(counts.auc_pu - true)
         assert worse.mean() <= risk + 0.05
@@ -127,36 +129,6 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
     ):
         with pytest.raises((ValueError, TypeError), match=words):
             pu.evaluate(*data, **wrong, **few)
-
-
-def test_a_headline_names_what_a_pure_top_rests_on() -> None:
-    s = pu.simulate.binormal(0.9).sample(300, 3000, alpha=0.3, random_state=3)
-    for beta in (None, 1.0, 0.9):
-        report = pu.evaluate(s.scores, s.labeled, beta=beta, n_resamples=30, random_state=0)
-        found, text = report.estimation, " ".join(str(report).split())
-        assert not found.identifiable
-        given = pu.evaluate(
-            s.scores,
-            s.labeled,
-            alpha=(beta or 1) - found.delta_pure,
-            beta=beta or 1,
-            threshold=report.metrics.threshold,
-            repair="none",
-            n_resamples=0,
-        )
-        assert f"and {given.auc:.3f}, which it is if the best scores are all positives" in text
-        seen, pure = report.metrics.observed["precision"], given.metrics["precision"]
-        assert f"observed it is {seen:.3f}, and it is {pure:.3f} if the best" in text
-        assert ("and every label is right" in text) == (beta is None)
-        assert (found.delta_pure_noisy is None) == (beta is not None)
-        again = pu.PUReport.from_json(report.to_json()).estimation
-        assert again.delta_pure_noisy == found.delta_pure_noisy
-    # Wrong labels show: what the worst scores say is another end.
-    s = pu.simulate.binormal(1.2).sample(500, 3000, alpha=0.2, beta=0.7, random_state=1)
-    report = pu.evaluate(s.scores, s.labeled, n_resamples=30, random_state=0)
-    most = min(0.5 + (report.auc_pu - 0.5) / report.estimation.delta_pure_noisy, 1.0)
-    words = f"or {most:.3f}, if the worst are all negatives and labels may be wrong"
-    assert words in " ".join(str(report).split())
 
 
 HIGH = pu.MixtureProportions(0.85)

@@ -12,19 +12,12 @@ from tests.prior_dummies import Fixed, FixedNoisy, TopShare
 
 import purecover as pu
 from purecover.estimators import base as _intervals
-from purecover.estimators.base import (
-    HalfResampler,
-    Inclusions,
-    PriorEstimator,
-    centered,
-    subsample_share,
-)
-from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.wrappers import NoisyLabels, out_of_fold
+from purecover.estimators.base import Inclusions, PriorEstimator
+from purecover.estimators.noisy import NoisyLabels
+from purecover.estimators.replicates import ReplicateDraws, _HalfResampler, subsample_share
+from purecover.estimators.rows import FeaturePriorEstimator, FeatureRows
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.recovery.rates import effective_size, effective_sizes
-
-# == rows ======================================================================================
 
 X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]])
 LABELED = np.array([False, True, False, True])
@@ -36,7 +29,7 @@ class HalfPlane(FeaturePriorEstimator):
     def __init__(self, random_state: Any = 0) -> None:
         self.random_state = random_state
 
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+    def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
         toward = rows.labeled.mean(axis=0) - rows.unlabeled.mean(axis=0)
         border = np.median(rows.labeled @ toward)
         share = np.mean(rows.unlabeled @ toward >= border) / np.mean(
@@ -54,9 +47,6 @@ def plane(
     labeled = np.arange(n_labeled + n_unlabeled) < n_labeled
     positive = rng.random(labeled.size) < np.where(labeled, beta, 0.25)
     return rng.normal(size=(labeled.size, 2)) + 2.5 * positive[:, None], labeled
-
-
-# -- rows -------------------------------------------------------------------------------------
 
 
 def test_same_rows_from_every_door() -> None:
@@ -77,7 +67,7 @@ def test_same_rows_from_every_door() -> None:
         pyarrow.table(columns),
     ]
     for door in doors:
-        rows = Rows.from_data(door, LABELED)
+        rows = FeatureRows.from_data(door, LABELED)
         assert np.array_equal(rows.labeled, X[LABELED])
         assert np.array_equal(rows.unlabeled, X[~LABELED])
         assert rows.labeled.dtype == np.float64
@@ -89,15 +79,15 @@ def test_same_rows_from_every_door() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ([[1, np.nan], [2, 3]], r"'X' parameter of Rows.from_data must be finite everywhere"),
-        ([["a", "b"], ["c", "d"]], r"'X' parameter of Rows.from_data must be numeric"),
-        ([[1, 2], [3]], r"'X' parameter of Rows.from_data must be"),
-        (np.ones((2, 2, 2)), r"'X' parameter of Rows.from_data must be"),
-        (np.ones((0, 2)), r"'X' parameter of Rows.from_data must be non-empty"),
-        (np.ones((2, 0)), r"'X' parameter of Rows.from_data must be non-empty"),
+        ([[1, np.nan], [2, 3]], r"'X' parameter of FeatureRows.from_data must be finite"),
+        ([["a", "b"], ["c", "d"]], r"'X' parameter of FeatureRows.from_data must be numeric"),
+        ([[1, 2], [3]], r"'X' parameter of FeatureRows.from_data must be"),
+        (np.ones((2, 2, 2)), r"'X' parameter of FeatureRows.from_data must be"),
+        (np.ones((0, 2)), r"'X' parameter of FeatureRows.from_data must be non-empty"),
+        (np.ones((2, 0)), r"'X' parameter of FeatureRows.from_data must be non-empty"),
         (np.ma.masked_array([[1, 2], [3, 4]], [[True, False], [False, False]]), "1 masked of 4"),
-        (None, r"'X' parameter of Rows.from_data must be"),
-        ("text", r"'X' parameter of Rows.from_data must be"),
+        (None, r"'X' parameter of FeatureRows.from_data must be"),
+        ("text", r"'X' parameter of FeatureRows.from_data must be"),
         ({}, "at least one column"),
         ({"u": [1.0, np.inf], "v": [1, 2]}, r"X\['u'\].*finite everywhere"),
         (np.ones((3, 2)), r"'labeled' parameter of [\w.]+ must be"),
@@ -105,12 +95,12 @@ def test_same_rows_from_every_door() -> None:
 )
 def test_bad_data(data: Any, words: str) -> None:
     with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
-        Rows.from_data(data, [True, False])
+        FeatureRows.from_data(data, [True, False])
 
 
 def test_counts_are_repeated() -> None:
     counts = pu.ScoreCounts.from_counts([3.0, 2.0, 1.0], [2, 0, 1], [0, 1, 3])
-    rows = Rows.from_counts(counts)
+    rows = FeatureRows.from_counts(counts)
     assert rows.labeled[:, 0].tolist() == [3, 3, 1]
     assert rows.unlabeled[:, 0].tolist() == [2, 1, 1, 1]
 
@@ -118,7 +108,7 @@ def test_counts_are_repeated() -> None:
 def test_weighted_counts_are_refused() -> None:
     counts = pu.ScoreCounts.from_scores([2.0, 1.0], [1, 0], sample_weight=[1, 2])
     with pytest.raises(InvalidInputError, match="knows no weights"):
-        Rows.from_counts(counts)
+        FeatureRows.from_counts(counts)
     with pytest.raises(InvalidInputError, match="'sample_weight' parameter of HalfPlane"):
         HalfPlane().fit(counts)
     with pytest.raises(InvalidInputError, match=r"'sample_weight' parameter of HalfPlane\.fit"):
@@ -127,7 +117,7 @@ def test_weighted_counts_are_refused() -> None:
 
 def test_subsamples_are_rows_in_their_order() -> None:
     matrix = np.arange(200.0).reshape(100, 2)
-    rows = Rows.from_data(matrix, np.arange(100) < 40)
+    rows = FeatureRows.from_data(matrix, np.arange(100) < 40)
     some = rows.subsampled(10, 1000, np.random.default_rng(0))
     assert some.labeled.shape == (10, 2)
     assert np.array_equal(some.unlabeled, rows.unlabeled)
@@ -140,17 +130,14 @@ def test_scaling_keeps_ratios_of_distances() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(60, 3))
     labeled = np.arange(60) < 20
-    plain = Rows.from_data(matrix, labeled).scaled()
+    plain = FeatureRows.from_data(matrix, labeled).scaled()
     for factor in (1e300, 1e-300, 1e-3):
-        other = Rows.from_data(matrix * factor + 7 * factor, labeled).scaled()
+        other = FeatureRows.from_data(matrix * factor + 7 * factor, labeled).scaled()
         np.testing.assert_allclose(other.labeled, plain.labeled, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(other.unlabeled, plain.unlabeled, rtol=1e-9, atol=1e-12)
-    given = Rows.from_data(matrix, labeled).scaled(0.5)
+    given = FeatureRows.from_data(matrix, labeled).scaled(0.5)
     expected = (matrix[labeled] - np.median(np.r_[matrix[labeled], matrix[~labeled]], axis=0)) / 0.5
     np.testing.assert_allclose(given.labeled, expected, rtol=1e-12, atol=1e-14)
-
-
-# -- fitting ----------------------------------------------------------------------------------
 
 
 def test_features() -> None:
@@ -178,9 +165,6 @@ def test_one_column_is_a_score() -> None:
     assert set(expected.interval(method="bound")) == {"alpha", "beta", "delta"}
 
 
-# -- intervals --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", ["bootstrap", "m-out-of-n", None])
 def test_intervals_of_rows(method: Any) -> None:
     estimator = HalfPlane().fit(*plane())
@@ -197,7 +181,7 @@ def test_replicates_are_drawn_from_each_sample() -> None:
     seen = []
 
     class Watching(HalfPlane):
-        def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
             seen.append((rows.n_labeled, rows.n_unlabeled, len(np.unique(rows.labeled, axis=0))))
             return super()._estimate_rows(rows, rng)
 
@@ -216,7 +200,7 @@ def test_replicates_are_drawn_from_each_sample() -> None:
 
 def test_replicates_without_an_estimate() -> None:
     class Failing(HalfPlane):
-        def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
             if len(np.unique(rows.labeled, axis=0)) < rows.n_labeled:
                 raise IdentifiabilityError("nothing")
             return super()._estimate_rows(rows, rng)
@@ -240,7 +224,7 @@ def test_halves_spread_around_the_estimate_as_it_does_around_the_truth() -> None
 
 def test_halves_of_counts() -> None:
     counts = pu.ScoreCounts.from_counts([3.0, 2.0, 1.0], [4, 0, 5], [1, 8, 10])
-    resampler = HalfResampler(counts)
+    resampler = _HalfResampler(counts)
     rng = np.random.default_rng(0)
     drawn = [resampler.draw(rng) for _ in range(400)]
     for each in drawn:
@@ -250,25 +234,21 @@ def test_halves_of_counts() -> None:
     mean = np.mean([each.unlabeled for each in drawn], axis=0)
     np.testing.assert_allclose(mean, counts.unlabeled * 9 / 19, atol=0.2)
     many = pu.ScoreCounts.from_counts([2.0, 1.0], [10**10, 10**9], [1, 1])
-    assert HalfResampler(many).draw(rng).n_labeled == many.n_labeled
-    assert HalfResampler(many).draw(rng).n_unlabeled == 1
+    assert _HalfResampler(many).draw(rng).n_labeled == many.n_labeled
+    assert _HalfResampler(many).draw(rng).n_unlabeled == 1
 
 
-def test_nothing_to_center() -> None:
-    draws = np.full((3, 2), np.nan)
-    assert centered(draws, pu.MixtureProportions(0.2)) is draws
+def test_halves_are_moved_to_the_estimate() -> None:
     draws = np.array([[0.3, 1.0], [np.nan, np.nan], [0.5, 1.0]])
-    moved = centered(draws, pu.MixtureProportions(0.2))
-    np.testing.assert_allclose(moved, [[0.1, 1], [np.nan, np.nan], [0.3, 1]])
-
-
-# -- noisy labels -----------------------------------------------------------------------------
+    found = ReplicateDraws(draws, "half-samples").intervals(pu.MixtureProportions(0.2), 0.5)
+    assert (found["alpha"].low, found["alpha"].high) == pytest.approx((0.15, 0.25))
+    assert found["alpha"].method == "half-samples, 1 of 3 draws rejected"
 
 
 def test_noisy_labels_on_features() -> None:
     data = plane(800, 3200, beta=0.75)
     estimator = NoisyLabels(HalfPlane(), clean="never").fit(*data)
-    rows = Rows.from_data(*data)
+    rows = FeatureRows.from_data(*data)
     one = HalfPlane()._estimate_rows(rows, np.random.default_rng(0)).a
     two = HalfPlane()._estimate_rows(rows.flipped(), np.random.default_rng(0)).a
     expected = pu.MixtureProportions.from_inclusions(one, two)
@@ -290,13 +270,13 @@ def test_clean_labels_are_tested_on_features(beta: float, clean: bool) -> None:
 @pytest.mark.slow
 def test_scores_around_the_fold_of_a_row() -> None:
     data, labeled = plane()
-    counts = out_of_fold(Rows.from_data(data, labeled))
+    counts = FeatureRows.from_data(data, labeled).out_of_fold_counts()
     direct = pu.ScoreCounts.from_scores(data.sum(axis=1), labeled)
     pairs = counts.n_labeled * counts.n_unlabeled
     # The sum is the best score in this world; out of fold, the fitted one is nearly as good.
     assert counts.ordered_pairs / pairs == pytest.approx(direct.ordered_pairs / pairs, abs=0.01)
     noise = np.random.default_rng(0).normal(size=(400, 150))
-    none = out_of_fold(Rows.from_data(noise, np.arange(400) < 200))
+    none = FeatureRows.from_data(noise, np.arange(400) < 200).out_of_fold_counts()
     # In sample it would be near 1.
     assert none.ordered_pairs / 200**2 == pytest.approx(0.5, abs=0.1)
 
@@ -306,7 +286,7 @@ class Stumbling(HalfPlane):
 
     n_calls = 0
 
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+    def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
         self.n_calls += 1
         if self.n_calls % 2:
             raise IdentifiabilityError("nothing to see")
@@ -315,12 +295,10 @@ class Stumbling(HalfPlane):
 
 def test_a_replicate_without_an_estimate_does_not_end_the_others() -> None:
     rng = np.random.default_rng(0)
-    rows = Rows(rng.normal(3, 1, (40, 2)), rng.normal(0, 1, (160, 2)))
-    found = Stumbling()._row_draws(rows, None, 6, np.random.default_rng(0))
+    rows = FeatureRows(rng.normal(3, 1, (40, 2)), rng.normal(0, 1, (160, 2)))
+    found = Stumbling()._replicates("half-samples", rows, 6, np.random.default_rng(0)).proportions
     assert np.isnan(found[:, 0]).tolist() == [True, False] * 3
 
-
-# == prior intervals ===========================================================================
 
 # A quarter of the unlabeled has the highest score.
 PLAIN = pu.ScoreCounts.from_counts([2, 1], labeled=[180, 20], unlabeled=[250, 750])
@@ -401,9 +379,6 @@ def test_mostly_rejected_means_not_identified(method: Any) -> None:
     assert all(i.method.endswith("draws rejected: not identified") for i in found.values())
 
 
-# -- bounds -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize(("first", "second"), [(0.4, 0.3), (0.0, 0.0), (1.0, 0.2), (0.7, 1.0)])
 def test_bounds_are_the_extremes_of_a_region(
@@ -428,9 +403,6 @@ def test_bounds_are_the_extremes_of_a_region(
         assert found[key].high == pytest.approx(max(values), abs=1e-5)
     assert asked == pytest.approx([0.95, 0.95] if noisy else [0.9])
     assert found["alpha"].method == "one-sided bounds"
-
-
-# -- groups and weights -----------------------------------------------------------------------
 
 
 def test_groups_widen_the_interval() -> None:
@@ -470,9 +442,6 @@ def test_replicates_of_weighted_rows_know_their_effective_size() -> None:
     rows = np.stack([counts.labeled, 2 * counts.labeled])
     found = Size()._estimate_many(counts, rows, np.stack([counts.unlabeled, counts.unlabeled]))
     np.testing.assert_allclose(found, [[0.08, 0.08], [0.16, 0.08]])
-
-
-# -- the door ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

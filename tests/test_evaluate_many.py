@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 import joblib
 import numpy as np
@@ -322,54 +321,6 @@ def test_simultaneous_intervals(table, how, level):
 
 
 # -- what comes out ----------------------------------------------------------------------------
-
-
-def test_text_names_rows_that_contradict_alpha():
-    s = pu.simulate.binormal(3).sample(200, 2000, alpha=0.25, random_state=0)
-    noise = np.random.default_rng(0).normal(size=(12, 2200))
-    scores = {f"m{i}": s.scores + 4 * (i > 0) * noise[i] for i in range(12)}
-    found = pu.evaluate_many(scores, s.labeled, alpha=0.6, n_resamples=0)
-    assert [row.score for row in found if row.contradicted] == ["m0"]
-    text = " ".join(str(found).split())
-    assert "contradict the scores in 1 row (-); other scores of the same task rest on them" in text
-    assert re.search(r"labeled +m0 +200 +0.600 +0.\d+ +-", str(found))
-
-
-@pytest.mark.parametrize("metrics", [["auc_pr", "precision"], ["precision", "roc_auc"]])
-def test_an_auc_is_called_cautious_where_there_is_one(metrics):
-    s = pu.simulate.binormal(1.2).sample(200, 2000, alpha=0.25, random_state=0)
-    found = pu.evaluate_many({"m": s.scores}, s.labeled, metrics=metrics, n_resamples=0)
-    text, page = str(found), found.to_html()
-    for told in (text, page):
-        assert ("AUC is cautious" in " ".join(told.split())) == ("roc_auc" in metrics)
-    report = pu.evaluate(s.scores, s.labeled, n_resamples=0)
-    assert report.auc < report.auc_direct
-    given = pu.evaluate_many({"m": s.scores}, s.labeled, alpha=0.25, n_resamples=0)
-    assert "cautious" not in str(given)
-
-
-def test_text_fills_its_places_where_every_row_contradicts_alpha():
-    s = pu.simulate.binormal(3).sample(200, 2000, alpha=0.25, random_state=0)
-    scores = {f"m{i}": s.scores + i for i in range(14)}
-    text = str(pu.evaluate_many(scores, s.labeled, alpha=0.6, n_resamples=0))
-    assert len(re.findall(r"labeled +m\d+ ", text)) == 10
-    assert "... and 4 more\n" in text
-
-
-def test_text_shows_the_best_rows_and_what_was_left_out(table):
-    found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=5)
-    text = str(found)
-    assert text.startswith("4 tasks, 2 scores: 6 of 8 rows evaluated\n")
-    assert max(map(len, text.splitlines())) <= 100
-    lines = text.splitlines()
-    shown = [line for line in lines if line.startswith(("a ", "b ", "c "))]
-    areas = [f"{row.recovered['roc_auc']:.4f}" for row in found.top()]
-    assert all(area in line for area, line in zip(areas, shown, strict=True))
-    assert areas == sorted(areas, reverse=True)
-    assert "not evaluated: 2 rows" in text
-    assert found._repr_html_().startswith("<pre>")
-    assert repr(found) == "ManyReports(6 of 8 rows evaluated)"
-    assert [r.score for r in found.top(2, "auc_pr")] == ["good", "good"]
 
 
 # -- what is refused ---------------------------------------------------------------------------

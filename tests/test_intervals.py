@@ -252,13 +252,13 @@ class TestBootstrap:
     @pytest.mark.slow
     def test_the_choice_of_the_threshold_is_paid_for(self) -> None:
         # Without the correction MCC is too large by 0.047 here, and 85 % of intervals hold.
-        from benchmarks.coverage_metrics import study_chosen
+        from studies.coverage import study_metrics
 
         world = pu.simulate.binormal(1.5)
-        tallies, errors = study_chosen(world, 0.25, replicates=150, seed=(5,))
+        tallies = study_metrics(world, 0.25, None, replicates=150, seed=(5,))
         for name in ("recall", "precision", "f1", "mcc"):
             assert tallies[name].coverage >= 0.89  # 0.92 and more, less two errors of the count
-        assert abs(np.mean(errors["mcc"])) < 0.02
+        assert abs(np.mean(tallies["mcc"].errors)) < 0.02
 
     def test_every_metric_has_an_interval_around_its_estimate(self) -> None:
         s = draw(n_labeled=500, n_unlabeled=3000)

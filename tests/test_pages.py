@@ -7,10 +7,10 @@ import csv
 import importlib
 import re
 import tomllib
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,62 +23,9 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanation"
 
 
-@pytest.fixture
-def tool(import_tool: Callable[[str], ModuleType]) -> ModuleType:
-    return import_tool("make_choosing")
-
-
-def rows(name: str) -> dict[str, dict[str, str]]:
-    with (PAGE / name).open(encoding="utf-8", newline="") as file:
-        first, *_ = headers = next(csv.reader(file))
-        return {row[first]: row for row in csv.DictReader(file, headers)}
-
-
-def test_tables_are_those_of_the_study(tool: ModuleType) -> None:
-    text = tool.LEADERBOARD.read_text(encoding="utf-8")
-    for name, content in tool.tables(text).items():
-        stored = (PAGE / name).read_text(encoding="utf-8")
-        assert stored == content, "run: make choosing"
-
-
-DEFAULT = "label-curve"
-
-
-def test_what_the_page_reads_from_the_tables() -> None:
-    overall = rows("choosing_overall.csv")
-    best = min(overall, key=lambda name: float(overall[name]["simulated, mean error"]))
-    assert best == DEFAULT
-    errors = {name: float(row["real, mean error"]) for name, row in overall.items()}
-    assert sorted(errors, key=errors.__getitem__)[:2] == ["regrouping", DEFAULT]
-    regrouping = {
-        name: float(cell) for name, cell in overall["regrouping"].items() if name != "estimator"
-    }
-    assert round(regrouping["real, mean error"], 3) == 0.058
-    assert round(errors[DEFAULT], 3) == 0.062
-    assert round(regrouping["simulated, mean error"], 3) in {0.087, 0.088}
-    assert regrouping["simulated, bias"] > 0 > regrouping["real, bias"]
-    for part in ("simulated", "real"):
-        errors = {name: float(row[f"{part}, mean error"]) for name, row in overall.items()}
-        assert max(errors, key=errors.__getitem__) == "Elkan-Noto e3, scores as probabilities"
-    for name in ("dedpul", "median"):
-        assert float(overall[name]["CPU ms"]) < 20
-    worlds = {
-        scores: {name: float(cell) for name, cell in row.items() if name != "scores"}
-        for scores, row in rows("choosing_worlds.csv").items()
-    }
-    for scores, row in worlds.items():
-        if scores.startswith(("weak", "positives in two groups")):
-            assert min(row, key=row.__getitem__) == DEFAULT
-        if scores.startswith("good"):
-            assert max(row["bbe"], row["median"]) < row[DEFAULT]
-        if scores.startswith("heavy ties"):
-            assert max(row, key=row.__getitem__) == "dedpul"
-            assert row[DEFAULT] < row["median"] < min(row["bbe"], row["roc-slope"])
-
-
 # == trust =====================================================================================
 TRUST = ROOT / "docs" / "explanation" / "trust.rst"
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "studies" / "results"
 
 
 @pytest.fixture(scope="module")
@@ -230,56 +177,20 @@ pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
 FOLDER = ROOT / "examples" / "real_data"
 PAGES = sorted(FOLDER.glob("plot_*.py"))
-TABLE = ROOT / "benchmarks" / "results" / "examples_check.md"
-
-SEEDS = (
-    "Over 20 other seeds the 95 % interval held the true alpha {alpha} times, the true AUC {AUC} "
-    "times, and the true AUC {AUC, alpha known} times where alpha was known."
-)
-FOUND = "it expected {expected} on average and found {found}."
-WRONG = (
-    "With wrong reports the interval held the true AUC {AUC} times, and {AUC, labels believed} "
-    "times where the reports were taken for right."
-)
-CLAIMS = {
-    "proteins": ("plot_proteins.py", (SEEDS, FOUND)),
-    "spam": ("plot_spam.py", (SEEDS,)),
-    "spam, wrong reports": ("plot_spam.py", (WRONG,)),
-    "thyroid": ("plot_thyroid.py", (SEEDS, "the true precision {precision} times", FOUND)),
-}
 
 
-@pytest.fixture
-def study(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The study, which is in no package that is installed."""
-    monkeypatch.syspath_prepend(ROOT)
-    return importlib.import_module("benchmarks.examples_check")
-
-
-def claims() -> dict[str, dict[str, str]]:
-    """The table of the study by page; of "19 of 20" the first number."""
-    text = TABLE.read_text(encoding="utf-8")
-    cells = [
-        [cell.strip() for cell in line.strip().strip("|").split("|")]
-        for line in text.splitlines()
-        if line.startswith("|") and not line.startswith("| -")
+def definitions(page: Path) -> dict[str, Any]:
+    """The imports, functions and constants that a script defines before it computes anything."""
+    kept = (ast.Import, ast.ImportFrom, ast.FunctionDef)
+    body = [
+        node
+        for node in ast.parse(page.read_text(encoding="utf-8")).body
+        if isinstance(node, kept)
+        or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).strip("()").isupper())
     ]
-    headers, *rows = cells
-    return {
-        row[0]: {name: cell.removesuffix(" of 20") for name, cell in zip(headers, row, strict=True)}
-        for row in rows
-    }
-
-
-def prose(script: str) -> str:
-    """The text of a page as one line."""
-    source = (FOLDER / script).read_text(encoding="utf-8")
-    return re.sub(r"\s*\n# ?", " ", source)
-
-
-def test_each_script_is_studied(study: ModuleType) -> None:
-    assert {case.script for case in study.CASES} == {page.name for page in PAGES}
-    assert [case.name for case in study.CASES] == list(CLAIMS) == list(claims())
+    names: dict[str, Any] = {"__file__": str(page)}
+    exec(compile(ast.Module(body, []), str(page), "exec"), names)  # noqa: S102
+    return names
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -300,15 +211,15 @@ def test_public_names_only(page: Path) -> None:
     assert used <= set(dir(pu))
 
 
-def test_packages_are_pinned(study: ModuleType) -> None:
+def test_packages_are_pinned() -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     pinned = {each.partition("==")[0] for each in groups["dependency-groups"]["examples"]}
-    assert pinned == {study.definitions(page)["PACKAGE"] for page in PAGES}
+    assert pinned == {definitions(page)["PACKAGE"] for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_positives_are_hidden_as_the_page_says(page: Path, study: ModuleType) -> None:
-    names = study.definitions(page)
+def test_positives_are_hidden_as_the_page_says(page: Path) -> None:
+    names = definitions(page)
     try:
         metadata.distribution(names["PACKAGE"])
     except metadata.PackageNotFoundError:
@@ -324,12 +235,3 @@ def test_positives_are_hidden_as_the_page_says(page: Path, study: ModuleType) ->
         noisy = names["hide"](positive, seed=0, n_wrong=names["N_WRONG"])
         assert (noisy & ~positive).sum() == names["N_WRONG"]
         assert np.array_equal(noisy & positive, labeled)
-
-
-@pytest.mark.parametrize("name", CLAIMS)
-def test_claims_are_those_of_the_study(name: str) -> None:
-    script, sentences = CLAIMS[name]
-    text = prose(script)
-    row = claims()[name]
-    for sentence in sentences:
-        assert re.sub(r"\{(.*?)\}", lambda found: row[found[1]], sentence) in text

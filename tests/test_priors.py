@@ -15,27 +15,19 @@ from scipy import sparse
 
 import purecover as pu
 from purecover import MixtureProportions, simulate
-from purecover import priors as _compare
 from purecover.counts import ScoreCounts
 from purecover.estimators import PriorEstimate, base
-from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators, size_notes
-from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators import compare as _compare
+from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
+from purecover.estimators.choice import check_estimator, with_clean_labels
+from purecover.estimators.compare import NO_FEATURE_INTERVALS, _GroupedRows, compare_priors
+from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
+from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.ratios import BBE, RocSlope
-from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.wrappers import NoisyLabels
+from purecover.estimators.rows import FeaturePriorEstimator, FeatureRows
+from purecover.estimators.samples import size_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.models.best_scorer import BY_MEAN_RANK, consensus_scores
-from purecover.models.tables import read_examples
-from purecover.priors import (
-    NO_FEATURE_INTERVALS,
-    QUANTITIES,
-    GroupedRows,
-    PriorComparison,
-    PriorRow,
-    compare_priors,
-)
-
-# == prior compare =============================================================================
+from purecover_paper import systems
 
 SAMPLE = simulate.binormal(3.0).sample(300, 1500, alpha=0.3, beta=0.8, random_state=0)
 COUNTS = SAMPLE.counts
@@ -66,15 +58,12 @@ class Says(PriorEstimator):
 class NoInterval(Says):
     """Has an estimate, but complains when asked how sure it is."""
 
-    def interval(self, **_: Any) -> Any:
+    def proportions_many(self, *_: Any) -> Any:
         raise IdentifiabilityError("no replicate can be told apart.")
 
 
 def noisy(name: str) -> PriorEstimator:
     return NoisyLabels(CLASSES[name]())
-
-
-# -- what a row says --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", PAIR)
@@ -134,9 +123,6 @@ def test_few_examples_and_few_resamples_are_noted() -> None:
     assert weighted.notes == ()
 
 
-# -- which rows -------------------------------------------------------------------------------
-
-
 def test_all_estimators_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_compare, "default_estimator", lambda: NoisyLabels(Says(0.5)))
     found = compare_priors(COUNTS, n_resamples=0)
@@ -144,14 +130,11 @@ def test_all_estimators_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names[0] == "default"
     # Wrapped, alphamax is alphamax-n.
     expected = {n for n, cls in prior_estimators().items() if cls.takes == "scores"}
-    assert set(names[1:]) == expected - {"noisy", "regrouping", "subsampling", "alphamax"}
+    assert set(names[1:]) == expected - {"noisy", "regrouping", "alphamax"}
     assert names[1:] == sorted(names[1:])
     assert found.default is found.rows[0]
     assert [row.is_default for row in found] == [True] + [False] * (len(names) - 1)
     assert found.default.value("alpha") == pytest.approx(0.5, abs=0.3)
-
-
-# -- what goes wrong --------------------------------------------------------------------------
 
 
 def test_a_complaint_is_a_row() -> None:
@@ -201,9 +184,6 @@ def test_wrong_estimators(estimators: Any, error: type[Exception], says: str) ->
         compare_priors(COUNTS, estimators=estimators, n_resamples=0)
 
 
-# -- ways in ----------------------------------------------------------------------------------
-
-
 def test_arrays_counts_and_weights_agree() -> None:
     def values(*data: Any, **more: Any) -> np.ndarray:
         found = compare_priors(*data, estimators=PAIR, n_resamples=0, **more).frame()
@@ -223,9 +203,6 @@ def test_arrays_counts_and_weights_agree() -> None:
         negative_label=-1,
     )
     np.testing.assert_array_equal(with_negatives, expected)
-
-
-# -- ways out ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -327,9 +304,6 @@ def test_disagreement_is_the_largest_difference_in_either_share():
     assert replace(estimate, spread={}).disagreement == 0
 
 
-# -- the estimator that a caller asks for ---------------------------------------------------------
-
-
 def test_an_estimator_by_name_by_example_or_by_default() -> None:
     assert repr(check_estimator(None)) == repr(check_estimator("default"))
     assert repr(check_estimator(None)) == "ReferencePosterior()"
@@ -362,8 +336,8 @@ def test_what_is_no_estimator(value: object, error: type[Exception], words: str)
 @pytest.mark.parametrize(("beta", "clean"), [(1, "always"), (0.9, "test"), (None, "test")])
 def test_those_who_ask_whether_labels_are_clean_are_told(beta: float | None, clean: str) -> None:
     asks, does_not = check_estimator("alphamax-n"), BBE()
-    tell_clean(asks, beta)
-    tell_clean(does_not, beta)
+    with_clean_labels(asks, beta)
+    with_clean_labels(does_not, beta)
     assert asks.get_params()["clean"] == clean
     assert repr(does_not) == "BBE()"
 
@@ -372,8 +346,6 @@ def test_those_who_ask_whether_labels_are_clean_are_told(beta: float | None, cle
 def test_how_many_are_few(n: tuple[int, int], speaks: bool) -> None:
     assert bool(size_notes(*n)) == speaks
 
-
-# == compare features ==========================================================================
 
 N_LABELED, N_UNLABELED, ALPHA = 200, 800, 0.3
 ON_BOTH = ["bbe", "tice"]
@@ -395,12 +367,9 @@ QUIET: dict[str, Any] = {"n_resamples": 0}
 class Means(FeaturePriorEstimator):
     """The share that takes the mean of the negatives, which is 0 here, to that of all."""
 
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+    def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
         del rng
         return Inclusions(float(rows.unlabeled.mean() / rows.labeled.mean()))
-
-
-# -- what a row says ----------------------------------------------------------------------------
 
 
 def test_each_looks_at_what_it_takes() -> None:
@@ -410,29 +379,14 @@ def test_each_looks_at_what_it_takes() -> None:
         ("tice", "features"),
     ]
     on_scores = pu.estimators.NoisyLabels(pu.estimators.BBE()).fit(SCORES, LABELED).proportions_
-    on_features = pu.estimators.NoisyLabels(pu.estimators.TIcE()).fit(X, LABELED).proportions_
+    on_features = pu.estimators.NoisyLabels(systems.TIcE()).fit(X, LABELED).proportions_
     assert found["bbe"].proportions == replace(on_scores, origin="NoisyLabels(BBE)")
     assert found["tice"].proportions == replace(on_features, origin="NoisyLabels(TIcE)")
     assert found.n_features == 3
     assert found.n_thresholds == SCORES.size
 
 
-# -- which rows ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def quick_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The slow one gets few rows; which rows the table has is what is asked for."""
-    monkeypatch.setattr(
-        pu.estimators.KernelMean.__init__, "__kwdefaults__", {**_KERNEL_DEFAULTS, "max_points": 100}
-    )
-
-
-_KERNEL_DEFAULTS = dict(pu.estimators.KernelMean.__init__.__kwdefaults__ or {})
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("quick_kernel", "quick_three")
 @pytest.mark.parametrize("beta", [None, 1, 0.9])
 def test_all_by_default(beta: float | None) -> None:
     alone = compare_priors(SCORES, LABELED, beta=beta, **QUIET)
@@ -440,103 +394,15 @@ def test_all_by_default(beta: float | None) -> None:
     only = compare_priors(labeled=LABELED, features=X, beta=beta, **QUIET)
     names = {row.name for row in alone}
     assert not names & ON_FEATURES
-    for found in (both, only):
-        assert {row.name for row in found} == names | ON_FEATURES
-        assert {row.name for row in found if row.estimated_from == "features"} == ON_FEATURES
-        assert found.default is found.rows[0]
+    assert {row.name for row in both} == names | ON_FEATURES
+    assert {row.name for row in both if row.estimated_from == "features"} == ON_FEATURES
+    assert both.default is both.rows[0]
+    assert {row.name for row in only} == ON_FEATURES  # nobody makes scores
+    assert only.default is None
     for name in ON_FEATURES:
         assert only[name].proportions == both[name].proportions
     for row in alone:
         assert row.proportions == both[row.name].proportions
-
-
-# -- scores made of features --------------------------------------------------------------------
-
-
-def mean_ranks(features: Any = X, labeled: Any = LABELED, **more: Any) -> Any:
-    settings = {"cv": 5, "seed": 0, **more}
-    known = {name: settings.pop(name) for name in ("groups", "negative_label") if name in more}
-    return consensus_scores(read_examples(features, labeled, **known), **settings)
-
-
-@pytest.mark.usefixtures("quick_three")
-def test_without_scores_three_classifiers_make_them() -> None:
-    told: list[tuple[int, int]] = []
-    found = compare_priors(
-        labeled=LABELED,
-        features=X,
-        estimators=ON_BOTH,
-        n_resamples=0,
-        random_state=3,
-        progress=lambda done, total: told.append((done, total)),
-    )
-    given = compare_priors(mean_ranks(seed=3), LABELED, features=X, estimators=ON_BOTH, **QUIET)
-    for row in found:
-        assert (row.proportions, row.estimated_from) == (
-            given[row.name].proportions,
-            given[row.name].estimated_from,
-        )
-    assert found.n_thresholds == given.n_thresholds
-    assert found.scores_from == BY_MEAN_RANK
-    assert str(found).splitlines()[1] == f"scores of {BY_MEAN_RANK}"
-    assert given.scores_from is None
-    shares = [done / total for done, total in told]
-    assert shares == sorted(shares)
-    assert (shares[0] < 0.1, shares[-1]) == (True, 1)
-
-
-@pytest.mark.usefixtures("quick_three")
-def test_made_scores_keep_groups_together_and_leave_negatives_out() -> None:
-    marks = np.where(LABELED, 1, 0)
-    marks[-40:] = -1
-    groups = np.arange(LABELED.size) % 50
-    known: dict[str, Any] = {"groups": groups, "negative_label": -1}
-    found = compare_priors(labeled=marks, features=X, **known, estimators=["bbe"], **QUIET)
-    scores = mean_ranks(labeled=marks, **known)
-    given = compare_priors(scores, marks, negative_label=-1, estimators=["bbe"], **QUIET)
-    assert found["bbe"].proportions == given["bbe"].proportions
-    assert found.n_unlabeled == LABELED.size - LABELED.sum() - 40
-    heavy = np.where(X[:, 0] > 1, 2.0, 1.0)
-    settings: dict[str, Any] = {"sample_weight": heavy, "estimators": ["bbe"], **QUIET}
-    weighted = compare_priors(labeled=LABELED, features=X, **settings)["bbe"].proportions
-    assert weighted == compare_priors(mean_ranks(), LABELED, **settings)["bbe"].proportions
-    assert (
-        weighted
-        != compare_priors(mean_ranks(), LABELED, estimators=["bbe"], **QUIET)["bbe"].proportions
-    )
-
-
-def test_no_scores_are_made_for_those_who_look_at_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_compare, "_make_scores", None)
-    found = compare_priors(labeled=LABELED, features=X, estimators=["tice"], **QUIET)
-    assert (found.n_thresholds, found.scores_from) == (0, None)
-
-
-@pytest.mark.usefixtures("quick_three")
-@pytest.mark.parametrize(
-    ("labeled", "groups", "says"),
-    [
-        (np.arange(100) < 1, None, "'labeled' .* enough labeled rows to .* got 1"),
-        (np.arange(100) < 2, None, "'labeled' .* enough labeled rows to .* got 2"),
-        (
-            np.arange(100) < 20,
-            np.arange(100) < 20,
-            "'groups' .* enough groups with labeled rows to .* got 1",
-        ),
-    ],
-)
-def test_too_few_to_make_scores(labeled: Any, groups: Any, says: str) -> None:
-    with pytest.raises(InvalidInputError, match=says) as caught:
-        compare_priors(
-            labeled=labeled, features=X[:100], groups=groups, estimators=["bbe"], **QUIET
-        )
-    assert "name estimators that take features, such as 'tice'" in str(caught.value)
-    few = np.arange(100) < 3  # fewer folds than five
-    found = compare_priors(labeled=few, features=X[:100], estimators=["bbe"], **QUIET)
-    assert found.scores_from == BY_MEAN_RANK
-
-
-# -- intervals ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -545,7 +411,7 @@ def test_rows_are_drawn_with_all_their_features() -> None:
     found = compare_priors(
         SCORES, LABELED, features=X, estimators=ON_BOTH, random_state=7, **settings
     )
-    alone = pu.estimators.NoisyLabels(pu.estimators.TIcE()).fit(X, LABELED)
+    alone = pu.estimators.NoisyLabels(systems.TIcE()).fit(X, LABELED)
     assert found["tice"].intervals == alone.interval(random_state=7, **settings)
     scores_alone = pu.estimators.NoisyLabels(pu.estimators.BBE()).fit(SCORES, LABELED)
     assert found["bbe"].intervals == scores_alone.interval(random_state=7, **settings)
@@ -593,7 +459,7 @@ def test_replicates_hold_whole_groups() -> None:
     rng = np.random.default_rng(0)
     numbers = np.arange(12.0)[:, None]
     groups = np.array([0, 0, 1, 2]), np.arange(8) // 2
-    rows = GroupedRows(numbers[:4], numbers[4:], *groups)
+    rows = _GroupedRows(numbers[:4], numbers[4:], *groups)
     for _ in range(20):
         drawn = rows.subsampled(2, 4, rng)
         there = {
@@ -619,9 +485,6 @@ def test_groups_that_hold_no_labeled_row_are_a_note() -> None:
     assert any("too few groups hold one" in note for note in row.notes)
 
 
-# -- other rows ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", [(-1, 1), (-1,)])
 def test_one_feature_is_counted(shape: tuple[int, ...]) -> None:
     column = X[:, 0].reshape(shape)
@@ -632,14 +495,12 @@ def test_one_feature_is_counted(shape: tuple[int, ...]) -> None:
         groups=np.arange(LABELED.size) // 2,
         n_resamples=10,
     )
-    alone = pu.estimators.GaussianMixtures().fit(X[:, 0], LABELED)
+    alone = systems.GaussianMixtures().fit(X[:, 0], LABELED)
     assert found["msgmm"].proportions == alone.proportions_
     assert found["msgmm"].estimated_from == "features"
     assert "groups" in found["msgmm"].intervals["alpha"].method
     assert found.n_features == 1
 
-
-# -- what goes wrong ----------------------------------------------------------------------------
 
 OURS = "'features' parameter of compare_priors must be "
 MISSING = np.where(np.arange(X.size).reshape(X.shape) == 4, np.nan, X)
@@ -662,9 +523,6 @@ MISSING = np.where(np.arange(X.size).reshape(X.shape) == 4, np.nan, X)
 def test_wrong_features(features: Any, says: str) -> None:
     with pytest.raises((InvalidInputError, InvalidTypeError), match=says):
         compare_priors(SCORES, LABELED, features=features, estimators=["tice"], **QUIET)
-
-
-# -- ways out -----------------------------------------------------------------------------------
 
 
 def test_text_frame_and_json_say_what_was_looked_at() -> None:
@@ -691,6 +549,9 @@ def test_what_must_be_given() -> None:
         compare_priors(labeled=LABELED)
     with pytest.raises(InvalidTypeError, match=r"'labeled' .* given with features"):
         compare_priors(features=X)
+    words = r"'scores' .* given for bbe, noisy.*\n.*cross_fit_scores"
+    with pytest.raises(InvalidTypeError, match=words):
+        compare_priors(labeled=LABELED, features=X, estimators=["tice", "bbe", "noisy"])
     counts = pu.ScoreCounts.from_scores(SCORES, LABELED)
     with pytest.raises(InvalidInputError, match="takes no 'features' beside a ScoreCounts"):
         compare_priors(counts, features=X)
@@ -704,17 +565,6 @@ def test_known_negatives_are_left_out_of_features() -> None:
         labeled=marks, features=rows, negative_label=-1, estimators=["tice"], n_resamples=0
     )
     assert found.frame()["alpha"] == plain.frame()["alpha"]
-
-
-def test_shared_replicates_take_bounded_memory() -> None:
-    """Those of one block are drawn once; more than that are drawn by each, and not kept."""
-    counts = pu.simulate.binormal(2).sample(200, 800, alpha=0.3, random_state=0).counts
-    for n_resamples, kept in ((50, True), (base._CELLS // 1000 + 1, False)):
-        with base.shared_replicates():
-            for estimator in (pu.estimators.BBE(), pu.estimators.RocSlope()):
-                estimator.fit(counts).interval(n_resamples=n_resamples)
-            drawn = [key for key in base._shared.get() or () if "replicates" in key[0]]
-            assert len(drawn) == kept
 
 
 @pytest.mark.parametrize(

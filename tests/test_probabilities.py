@@ -130,16 +130,6 @@ def test_observed_values_are_those_of_scikit_learn(name: str) -> None:
     assert observed == pytest.approx(twins[name](), abs=0.01 if name == "ece" else 1e-5)
 
 
-def test_calibration_error_of_right_probabilities_is_near_zero() -> None:
-    found, plain = [], []
-    for seed in range(40):
-        counts, s, _ = probabilities(200, 2000, seed=seed)
-        found.append(pu.recover_metrics(counts, s.proportions, metrics=["ece"])["ece"])
-        plain.append(recover_calibration(counts, s.proportions).miscalibration)
-    assert np.mean(found) < 0.015  # distances of noisy frequencies would add up to .05
-    assert np.mean(plain) < 0.02
-
-
 def test_the_calibration_curve_holds_what_metrics_say() -> None:
     counts, s, _ = probabilities(3000, 12_000, beta=0.9, factor=1.6)
     curve = recover_calibration(counts, s.proportions)
@@ -270,30 +260,6 @@ def test_ends_at_infinity_survive_json() -> None:
     assert (again.low, again.high) == (slope.low, slope.high)
     assert str(back) == str(report)
     assert "∞]" in str(report)
-
-
-def test_a_slope_without_an_upper_end_says_so() -> None:
-    counts = pu.ScoreCounts.from_counts(
-        [0.9, 0.6, 0.4, 0.1], labeled=[60, 30, 8, 20], unlabeled=[60, 40, 100, 200]
-    )
-    shares = pu.MixtureProportions(0.25, 0.8)
-    result = bootstrap(
-        counts, shares, metrics=["calibration_slope"], curves=False, n_resamples=200, random_state=0
-    )
-    found = result.interval("calibration_slope")
-    replicates = np.sort(result.replicates["calibration_slope"])
-    assert (found.low, found.high) == (replicates[4], np.inf) == (replicates[4], replicates[-5])
-    assert found.low < found.estimate < np.inf
-
-
-@pytest.mark.slow
-def test_reports_of_models_take_their_probabilities() -> None:
-    _, s, p = probabilities(300, 1500)
-    model = pu.PUCalibratedClassifier(LogisticRegression(), alpha=0.25, random_state=0)
-    X = s.scores[:, None]
-    right = skm.brier_score_loss(s.truth[~s.labeled], p[~s.labeled])
-    found = pu.evaluate_model(model, X, s.labeled, alpha=0.25, probabilities=True, n_resamples=0)
-    assert found.metrics["brier"] == pytest.approx(right, abs=0.03)
 
 
 def test_what_is_no_probability_of_the_class_is_refused() -> None:

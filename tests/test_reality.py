@@ -40,7 +40,7 @@ RESERVED_PACKAGES = ("AER", "caret", "kernlab", "mlbench")
 
 def module(name, monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
-    return importlib.import_module(f"benchmarks.{name}")
+    return importlib.import_module(f"studies.{name}")
 
 
 @pytest.fixture
@@ -71,42 +71,6 @@ def test_many_tables_of_many_fields_on_two_sides(tables):
     sides = tables.drawn()
     assert {table.key: sides[table.family] for table in every} == {t.key: t.part for t in every}
     assert 0.4 < np.mean([table.part == "first" for table in every]) < 0.6
-
-
-def test_a_cut_makes_two_classes(tables):
-    pandas = pytest.importorskip("pandas")
-    column = pandas.Series([1.0, 2.0, 3.0, 4.0, None])
-    for rule, value, expected in [
-        ("in", ["1", "4"], [1, 0, 0, 1]),
-        ("not in", ["1"], [0, 1, 1, 1]),
-        ("above", 2, [0, 0, 1, 1]),
-        ("below", 2, [1, 0, 0, 0]),
-        ("top", 0.25, [0, 0, 0, 1]),
-        ("bottom", 0.25, [1, 0, 0, 0]),
-    ]:
-        positive, known = tables.Cut("x", rule, value).positive(column)
-        assert known.tolist() == [True] * 4 + [False]
-        assert positive[known].astype(int).tolist() == expected, rule
-
-
-def test_encoding_has_no_target_and_no_hole(tables):
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    frame = pandas.DataFrame(
-        {
-            "y": rng.integers(0, 2, 400),
-            "id": np.arange(400),
-            "x": np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400)),
-            "kind": rng.choice(["a", "b", "c"], 400),
-        }
-    )
-    cut = tables.Cut("y", "in", ["1"])
-    table = tables.Table("t", "s", "i", "f", "m", 400, "first", (cut,), drop=("id",))
-    features, positive = tables.encode(frame, table, cut, seed=0)
-    assert features.shape == (400, 4)  # x, whether it is missing, two levels of three
-    assert np.isfinite(features).all()
-    np.testing.assert_allclose(features.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_array_equal(positive, frame["y"] == 1)
 
 
 def test_bins_keep_the_ends_and_the_order(monkeypatch):

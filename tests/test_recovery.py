@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import decimal
 import inspect
 import math
@@ -1124,7 +1125,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "intervals.bootstrap": {**FEW, "metrics": ["f1"], "curves": False},
     "intervals.curve_band": {**FEW, "curve": "decision"},
     "intervals.evidence_thresholds": FEW,
-    "intervals.recover_ranking": {**FEW, "groups": np.arange(1800) % 60},
     "recovery.binning_bounds": {},
     "recovery.calibration_test": {},
     "recovery.recover_auc_pr_direct": {},
@@ -1138,7 +1138,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "RecoveredPrDisplay": {},
     "displays.CalibrationDisplay": {},
     "displays.DecisionCurveDisplay": {},
-    "displays.ErrorMapDisplay": {"n_grid": 5},
     "displays.EvidenceDisplay": FEW,
     "displays.ThresholdDisplay": {"criterion": "f1"},
 }
@@ -1187,3 +1186,62 @@ def test_no_way_to_recovered_figures_is_forgotten() -> None:
             ways.add(name)
     # Reports have a field for it, and this display draws it.
     assert ways - {"evaluate", "compare_scores", "displays.SensitivityDisplay"} == set(ARGUMENTS)
+
+
+EXTREME = {
+    "unrepaired, prior 1": lambda: pu.recover_metrics(
+        pu.ScoreCounts.from_scores([0.07, 0.73, 0.55, 0.08, 0.8], [1, 0, 1, 0, 0]),
+        pu.MixtureProportions(0.0321, 0.0959),
+        repair="none",
+        target=1.0,
+        area="average-precision",
+    ),
+    "unrepaired, tiny max_fpr": lambda: pu.recover_metrics(
+        pu.ScoreCounts.from_scores([0.01, 1e-310], [1, 0]),
+        pu.MixtureProportions(0.475, 0.779),
+        repair="none",
+        max_fpr=1e-310,
+        area="average-precision",
+    ),
+    "weights far apart": lambda: pu.recover_metrics(
+        pu.ScoreCounts.from_scores([-1.0, 0.0], [1, 0], sample_weight=[1e10, 1e-10]),
+        pu.MixtureProportions(0.41),
+        repair="likelihood",
+    ),
+    "likelihood, alpha next to beta": lambda: pu.intervals.bootstrap(
+        pu.ScoreCounts.from_scores([0.35, 0.31, 0.02, 0.61, 0.82, 0.49], [1, 1, 1, 1, 1, 0]),
+        pu.MixtureProportions(1 - 1e-16),
+        repair="likelihood",
+        n_resamples=5,
+        random_state=0,
+    ),
+    "no unlabeled weight to speak of": lambda: pu.recovery.recover_calibration(
+        pu.ScoreCounts.from_scores([0.5, 1 - 1e-16], [0, 1], sample_weight=[1e-10, 1e10]),
+        pu.MixtureProportions(0.999999999),
+        target=1e-200,
+    ),
+    "evidence with a tiny prior": lambda: pu.intervals.evidence_thresholds(
+        [0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0], alpha=0.1, prior=1e-300, n_resamples=5
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EXTREME)
+def test_extreme_input_warns_in_our_words_only(case: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", pu.exceptions.PurecoverWarning)
+        with contextlib.suppress(pu.exceptions.PurecoverError):
+            EXTREME[case]()
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1e-310, 1.0), (1e-310, 0.01), (0.08, 1.0)])
+def test_a_calibration_without_expectations_is_undefined(alpha: float, beta: float) -> None:
+    counts = pu.ScoreCounts.from_scores([0.0, 0.0, 1.0, 0.0, 1.0], [0, 0, 1, 1, 1])
+    found = pu.recovery.calibration_test(counts, pu.MixtureProportions(alpha, beta))
+    assert math.isnan(found.p_value)
+
+
+def test_the_constant_of_evidence_of_a_tiny_prior_is_infinite() -> None:
+    assert pu.intervals.evidence_constant(5e-324) == math.inf
+    assert pu.intervals.evidence_constant(1e-228) < math.inf

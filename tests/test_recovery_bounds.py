@@ -19,7 +19,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery import bounds as _bound_tables
 from purecover.recovery.bounds import recover_bounds
 from purecover.recovery.curves import recover_pr
-from purecover.recovery.maps import auc_sensitivity, error_map, lines_of_interest, sensitivity
+from purecover.recovery.grids import auc_sensitivity, sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.rates import recover_auc, recover_rates
 
@@ -251,8 +251,8 @@ def test_population_rates_are_in_the_box(beta, alphas, betas, target):
         bounds = recover_bounds(counts, alphas, beta_range=betas, method="box", target=target)
         prior = data.proportions.prior(target, counts)
         rates = {
-            "tpr": world.positive.survival(bounds.thresholds),
-            "fpr": world.negative.survival(bounds.thresholds),
+            "tpr": world.positive.sf(bounds.thresholds),
+            "fpr": world.negative.sf(bounds.thresholds),
         }
         with np.errstate(invalid="ignore"):
             flagged = prior * rates["tpr"] + (1 - prior) * rates["fpr"]
@@ -436,71 +436,6 @@ def test_other_metrics_equal_a_loop(counts, metric, repair):
         else:
             one = recover_metrics(counts, proportions, threshold=0.5, **options)[metric]
         assert grid.values[i, j] == pytest.approx(one, nan_ok=True)
-
-
-# -- without data -----------------------------------------------------------------------------
-
-
-def test_error_map_equals_a_loop():
-    found = error_map(0.25, 0.75, 0.9, n_grid=21)
-    assert np.allclose(found.alphas, np.linspace(0, 1, 21))
-    for i, j in itertools.product(range(21), repeat=2):
-        if i == j:
-            assert math.isnan(found.errors[i, j])
-            continue
-        recovered = 0.5 + 0.2 / ((j - i) / 20)
-        assert found.recovered[i, j] == pytest.approx(recovered)
-        if abs(j - i) < 8:  # delta below 2 * 0.7 - 1 = 0.4
-            assert math.isnan(found.errors[i, j])
-        else:
-            assert found.errors[i, j] == pytest.approx(abs(recovered - 0.9), abs=1e-12)
-
-
-@pytest.mark.parametrize("truth", OBSERVED)
-def test_symmetries(truth):
-    found = error_map(*truth, n_grid=41)
-    # Only the difference of the guesses counts, so (a, b) and (1 - b, 1 - a) agree.
-    assert np.array_equal(found.errors, found.errors[::-1, ::-1].T, equal_nan=True)
-    # Swapping the guesses turns the classifier around.
-    upper = np.triu_indices(41, k=1)
-    np.testing.assert_allclose(found.recovered[upper], 1 - found.recovered.T[upper])
-    assert np.array_equal(found.infeasible, found.infeasible.T)
-    # A classifier that is as much worse than chance as this one is better.
-    mirrored = error_map(truth[0], truth[1], 1 - truth[2], n_grid=41)
-    np.testing.assert_allclose(mirrored.errors, found.errors, atol=1e-9)
-
-
-@pytest.mark.parametrize("truth", OBSERVED)
-def test_no_error_on_the_true_line_and_a_jump_across_the_pole(truth):
-    alpha, beta, _ = truth
-    found = error_map(*truth, n_grid=101)
-    i, j = round(alpha * 100), round(beta * 100)
-    delta = j - i
-    on_line = np.diagonal(found.errors, delta)
-    np.testing.assert_allclose(on_line, 0, atol=1e-12)
-    assert found.recovered[0, 100] == pytest.approx(found.auc_pu)
-    assert found.recovered[100, 0] == pytest.approx(1 - found.auc_pu)
-
-
-@pytest.mark.parametrize("truth", [*OBSERVED, (0.1, 0.9, 0.2)])
-def test_lines_recover_what_they_say(truth):
-    alpha, beta, auc = truth
-    observed = 0.5 + (beta - alpha) * (auc - 0.5)
-    lines = {line.name: line for line in lines_of_interest(*truth)}
-    assert [line.auc for line in lines.values()] == pytest.approx([observed, auc, 1, 0.5, 0])
-    assert lines["observed"].delta == 1
-    assert lines["observed"].segment == ((0, 1), (0, 1))  # a corner only
-    assert lines["true"].delta == pytest.approx(beta - alpha)
-    assert lines["one"].delta == pytest.approx(2 * observed - 1)
-    assert lines["zero"].delta == pytest.approx(1 - 2 * observed)
-    assert lines["half"].delta == math.inf
-    assert lines["half"].segment is None
-    for name in ("observed", "true", "one", "zero"):
-        for a, b in lines[name].segment:
-            assert 0 <= a <= 1
-            assert 0 <= b <= 1
-            assert {a, b} & {0.0, 1.0}  # on the edge of the square
-            assert 0.5 + (observed - 0.5) / (b - a) == pytest.approx(lines[name].auc)
 
 
 def test_quantiles_of_the_binomial_are_exact() -> None:

@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 import purecover as pu
 from purecover import simulate
 from purecover.exceptions import PurecoverError
-from purecover.models.networks import bagged_scores_many
 
 NORMAL = simulate.binormal()
 X, Y = np.arange(240.0).reshape(120, 2) % 7, np.arange(120) % 3 == 0
@@ -30,15 +29,6 @@ def at(low: float, high: float) -> pu.intervals.Interval:
 
 def plan(**options: Any) -> Any:
     return pu.audit.plan_audit(**{"width": 0.1, **options})
-
-
-def many(**options: Any) -> Any:
-    given = {"X": X, "rows": [[0, 1, 2, 3]], "labeled": [[True, True, False, False]]}
-    return bagged_scores_many(**{**given, "device": "cpu", **options})
-
-
-def best(**options: Any) -> Any:
-    return pu.models.BestScorer(**options).fit(X, Y)
 
 
 def calibrated(**options: Any) -> Any:
@@ -106,28 +96,7 @@ REFUSED: dict[str, Rows] = {
         ),
         (lambda: NORMAL.sample_censored(9, prior=0.5, label_frequency=0.2, beta=0.4), "alpha"),
     ],
-    "many networks": [
-        (lambda: many(rows=[[0, 1, 2, 200]]), "rows of X, from 0 to 119"),
-        (lambda: many(rows=[[0.0, 1.0, 2.0, 3.0]]), "whole numbers of shape"),
-        (lambda: many(rows=[[0, 1], [2]]), "rows of different lengths"),
-        (lambda: many(labeled=[[1, 1, 0, 0]]), "booleans of the shape of rows"),
-        (lambda: many(labeled=[[True] * 4]), "only one kind in ensemble 0"),
-        (lambda: many(labeled=[[True, False, False, False]]), "got 1 labeled row of 4"),
-        (lambda: many(random_state=[1, 2]), "one seed, or one for each of the 1 ensembles"),
-        (lambda: many(X=[["a", "b"]] * 120), "a matrix of finite numbers"),
-    ],
     "models": [
-        *(
-            (
-                lambda name=name: pu.models.BaggedNetworks(**{name: object()}).fit(X, Y),
-                f"'{name}' param",
-            )
-            for name in pu.models.BaggedNetworks().get_params()
-            if name != "verbose"
-        ),
-        (lambda: best(candidates={}), "'candidates' parameter of BestScorer"),
-        (lambda: best(candidates={"a": 3}), "'candidates' parameter of BestScorer"),
-        (lambda: best(rule="worst"), "'rule' parameter of BestScorer"),
         (lambda: calibrated(estimator=3), "'estimator' parameter of PUCalibratedClassifier"),
         (lambda: calibrated(method="platt"), "'method' parameter of PUCalibratedClassifier"),
         (lambda: calibrated(alpha=None, prior=0.2), "scenario"),

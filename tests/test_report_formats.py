@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -17,15 +15,13 @@ import jsonschema
 import numpy as np
 import pytest
 from markdown_it import MarkdownIt
-from tests.command_line import call_main
 from tests.markup import Page
 
 import purecover as pu
 from purecover.report import results as _json
-from purecover.report.text import escape
+from purecover.report.markdown import escape
 
 ROOT = Path(__file__).parents[1]
-EXAMPLE = ROOT / "src" / "purecover" / "data" / "example_scores.csv"
 SAMPLE = pu.simulate.binormal(1.5).sample(60, 240, alpha=0.25, beta=0.9, random_state=0)
 ROWS = (SAMPLE.scores, SAMPLE.labeled)
 WEIGHTS = np.random.default_rng(0).exponential(size=SAMPLE.scores.size)
@@ -540,81 +536,7 @@ def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
     assert "position" not in styles
 
 
-@pytest.mark.browser
-def test_a_notebook_cell_in_a_browser(plain: pu.PUReport, tmp_path: Path) -> None:
-    """It takes the color of the page around it, dark or light, and changes nothing there."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed; on Debian: apt install chromium")
-    style = "body { color: rgb(1, 2, 3); } .dark { background: #111; color: rgb(221, 222, 223); }"
-    seen = """
-    const out = {};
-    for (const side of ["light", "dark"]) {
-      const cell = document.querySelector("." + side + " .purecover-report");
-      out[side] = getComputedStyle(cell.querySelector("td")).color;
-      out[side + "Label"] = getComputedStyle(cell.querySelector("svg text")).fill;
-      out[side + "Box"] = cell.querySelector("svg").getBoundingClientRect().width;
-    }
-    out.outside = getComputedStyle(document.getElementById("outside")).paddingLeft;
-    document.body.dataset.seen = JSON.stringify(out);
-    """
-    cell = plain._repr_html_()
-    page = tmp_path / "page.html"
-    page.write_text(
-        f"<!doctype html><meta charset=utf-8><style>{style}</style><div class=light>{cell}</div>"
-        f"<div class=dark>{cell}</div><table><td id=outside>x</table><script>{seen}</script>",
-        encoding="utf-8",
-    )
-    done = subprocess.run(
-        [
-            chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    found = re.search(r'data-seen="([^"]*)"', done.stdout)
-    assert found is not None
-    out = json.loads(found.group(1).replace("&quot;", '"'))
-    assert out["light"] == out["lightLabel"] == "rgb(1, 2, 3)"
-    assert out["dark"] == out["darkLabel"] == "rgb(221, 222, 223)"
-    assert out["lightBox"] == out["darkBox"] == pytest.approx(300, abs=1)
-    assert out["outside"] == "1px"  # as browsers have it
-
-
 # -- the command line -----------------------------------------------------------------------
-
-
-def test_the_command_line_writes_what_can_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = tmp_path / "report.md"
-    common = ("evaluate", EXAMPLE, "--alpha", "0.4048", "--resamples", "20", "--truth", "truth")
-    result = call_main(capsys, *common, "--json", "--markdown", page)
-    assert result.code == 0
-    report = pu.PUReport.from_json(result.out)
-    jsonschema.validate(result.json, pu.PUReport.json_schema())
-    assert page.read_text(encoding="utf-8") == report.to_markdown()
-    assert f"report written to {page}" in result.err
-    assert call_main(capsys, *common).out.strip() == str(report)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--markdown", "{}/a", "--html", "{}/a"), "--html and --markdown name the same file"),
-        (("--markdown", "{}/no/a.md"), "--markdown .* cannot be written"),
-        (("--markdown", "-"), "--markdown must name a file"),
-        (("--markdown", "{}/a", "--score", "score", "--score", "truth"), "for one score"),
-    ],
-)
-def test_the_command_line_refuses(
-    options: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told = [option.format(tmp_path) for option in options]
-    result = call_main(capsys, "evaluate", EXAMPLE, "--alpha", "0.4", "--resamples", "0", *told)
-    assert result.code == 2
-    assert re.search(message, result.err)
-    assert not (tmp_path / "a").exists()
 
 
 # -- the documentation ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How the repository is kept: requirements, changelog, releases, archives, links, the example."""
+"""How the repository is kept: requirements, changelog, archives, links, CI, the example."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from email.message import Message
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -23,8 +21,6 @@ from tests.scripts import load
 import purecover
 import purecover as pu
 from purecover.cli import main
-
-# == upkeep ====================================================================================
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "src" / "purecover" / "data"
@@ -91,58 +87,23 @@ def test_requirements_cover_the_declared_dependencies() -> None:
 
 
 def test_changelog_fragments_are_well_formed() -> None:
-    changelog = load(ROOT / "tools" / "changelog.py")
-    assert changelog.problems(ROOT) == []
-
-
-def repository(folder: Path, released: str = "") -> ModuleType:
-    """A small repository to release from, and the script that does."""
-    changelog = load(ROOT / "tools" / "changelog.py")
-    (folder / "changelog.d").mkdir()
-    (folder / "changelog.d" / "README.md").write_text("How to.\n")
-    (folder / "changelog.d" / "two.added.md").write_text("A metric.\n")
-    (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n{changelog.MARK}{released}")
-    (folder / "CITATION.cff").write_text("title: it\nversion: 0.1.0.dev0\nyear: 2017\n")
-    (folder / "src" / "purecover").mkdir(parents=True)
-    (folder / "src" / "purecover" / "__init__.py").write_text('__version__ = "0.1.0.dev0"\n')
-    return changelog
-
-
-def test_release_moves_fragments_into_the_changelog(tmp_path: Path) -> None:
-    changelog = repository(tmp_path, "\n## 0.1.0 (2026-01-01)\n")
-    (tmp_path / "changelog.d" / "one.fixed.md").write_text("A bug\nless.\n")
-    changelog.main(["release", "0.2.0"], tmp_path)
-    text = (tmp_path / "CHANGELOG.md").read_text()
-    assert re.search(
-        r"## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n### Added\n\n- A metric\.\n\n### Fixed\n", text
-    )
-    assert text.index("## 0.2.0") < text.index("## 0.1.0")
-    assert "- A bug\n  less.\n" in text
-    assert [path.name for path in (tmp_path / "changelog.d").iterdir()] == ["README.md"]
-
-
-def test_release_sets_the_version_and_its_date(tmp_path: Path) -> None:
-    repository(tmp_path).main(["release", "0.1.0"], tmp_path)
-    assert (tmp_path / "src/purecover/__init__.py").read_text() == '__version__ = "0.1.0"\n'
-    assert re.fullmatch(
-        r"title: it\nversion: 0\.1\.0\ndate-released: \d{4}-\d\d-\d\d\nyear: 2017\n",
-        (tmp_path / "CITATION.cff").read_text(),
-    )
-    changelog = load(ROOT / "tools" / "changelog.py")
-    (tmp_path / "changelog.d" / "one.fixed.md").write_text("A bug less.\n")
-    changelog.main(["release", "0.1.1"], tmp_path)
-    assert (tmp_path / "CITATION.cff").read_text().count("date-released") == 1
-
-
-def field(name: str) -> str:
-    """A field of CITATION.cff."""
-    found = re.search(rf"^{name}: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
-    assert found is not None, name
-    return found.group(1)
+    kinds = [
+        each["directory"]
+        for each in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"][
+            "type"
+        ]
+    ]
+    for path in (ROOT / "changelog.d").iterdir():
+        if path.name != "README.md":
+            assert re.fullmatch(rf"[\w+-]+\.({'|'.join(kinds)})\.md", path.name)
+            assert path.read_text(encoding="utf-8").strip()
 
 
 def test_one_version_everywhere() -> None:
-    assert field("version") == purecover.__version__
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {purecover.__version__}\n" in cited
+    paper = tomllib.loads((ROOT / "paper" / "pyproject.toml").read_text())["project"]
+    assert paper["version"] == purecover.__version__
 
 
 # -- documentation --------------------------------------------------------------------------
@@ -200,7 +161,7 @@ def test_commands_in_the_documentation_exist(
     pages = [ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "docs").rglob("*.rst"))]
     text = "\n".join(p.read_text(encoding="utf-8") for p in pages).replace("\\\n", " ")
     commands = re.findall(r"(?:\$ |\$\(BIN\)/)purecover (audit \w+|[\w-]+)(.*)", text)
-    assert {name for name, _ in commands} >= {"evaluate", "threshold", "simulate"}
+    assert {name for name, _ in commands} >= {"evaluate", "threshold"}
     for name in {name for name, _ in commands}:
         assert main([*name.split(), "--help"]) == 0
         known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) | {"--help"}
@@ -273,63 +234,8 @@ def test_a_skipped_special_test_fails_in_ci(
     assert done.returncode == (outcome == "failed")
 
 
-# == release ===================================================================================
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-check_dist = load(ROOT / "tools" / "check_dist.py")
 stranger = load(ROOT / "tools" / "stranger.py")
-
-PAGE = """\
->>> 1 + 1
-2
-
-.. code-block:: python
-
-   three = 1 + 2
-
-.. code-block:: console
-
-   $ purecover evaluate scores.csv --alpha 0.25 \\
-       --json
-   {"auc": 0.9}
-   $ make test
-   $ purecover --version
-"""
-
-
-# -- what a stranger sees -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("printed", "expected"),
-    [
-        (["AUC  0.924", "done"], ["AUC  0.924", "done"]),
-        (["AUC  0.924  "], ["AUC  0.924"]),
-        (["first", "second", "last"], ["first", "...", "last"]),
-        (["first", "last"], ["first", "...", "last"]),
-        (["first", "second"], ["first", "..."]),
-        (["anything"], []),
-    ],
-)
-def test_output_that_agrees_with_the_page(printed: list[str], expected: list[str]) -> None:
-    assert stranger.difference(printed, expected) == ""
-
-
-@pytest.mark.parametrize(
-    ("printed", "expected", "shown"),
-    [
-        (["AUC  0.925", "done"], ["AUC  0.924", "done"], "+AUC  0.925"),
-        (["AUC  0.924"], ["AUC  0.924", "done"], "-done"),
-        (["AUC  0.924", "a warning"], ["AUC  0.924"], "+a warning"),
-        (["first", "second"], ["first", "...", "last"], "-last"),
-        ([], ["AUC"], "-AUC"),
-        (["A.C"], ["AUC"], "+A.C"),
-        (["AUC"], ["A.C"], "-A.C"),  # the page is text, not a pattern
-    ],
-)
-def test_output_that_has_changed_is_shown(
-    printed: list[str], expected: list[str], shown: str
-) -> None:
-    assert shown in stranger.difference(printed, expected).splitlines()
 
 
 @pytest.mark.parametrize("page", stranger.PAGES)
@@ -339,67 +245,19 @@ def test_the_pages_have_something_to_follow(page: str) -> None:
     assert ">>>" in text or stranger.code_of(text)
 
 
-def test_a_page_that_keeps_its_word() -> None:
-    assert stranger.follow_python(PAGE, "page.rst") == []
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "shown"),
-    [("\n2\n", "\n3\n", "+ 2"), ("1 + 2", "1 + nothing", "NameError"), ("1 + 1", "1 +", "Syntax")],
-)
-def test_a_page_that_does_not(old: str, new: str, shown: str) -> None:
-    (problem,) = stranger.follow_python(PAGE.replace(old, new), "page.rst")
-    assert shown in problem
-
-
 # -- archives -------------------------------------------------------------------------------
 
 
-def package() -> dict[str, bytes]:
-    """The package as it must be in a wheel."""
-    names = [name for name in check_dist.source_files(ROOT) if name.startswith("src/purecover/")]
-    return {name.removeprefix("src/"): (ROOT / name).read_bytes() for name in names}
-
-
-def test_the_package_brings_what_it_reads() -> None:
-    found = {name.rpartition(".")[2] for name in package()}
-    assert found >= {"py", "typed", "js", "css", "j2", "json", "csv", "npz", "toml"}
-    assert list(check_dist.check_wheel(package(), ROOT)) == []
-
-
-def test_missing_foreign_and_changed_files_of_a_wheel_are_named() -> None:
-    files = package()
-    del files["purecover/py.typed"]
-    files["purecover/data/example_scores.csv"] += b"\n"
-    files["tests/test_release.py"] = b""
-    assert list(check_dist.check_wheel(files, ROOT)) == [
-        "the wheel lacks purecover/py.typed",
-        "the wheel holds tests/test_release.py",
-        "the wheel has another purecover/data/example_scores.csv",
-    ]
-
-
-def test_the_extra_all_is_the_sum_of_those_it_names() -> None:
-    extras = PROJECT["optional-dependencies"]
-    found = set(check_dist.resolved("all", extras))
-    assert found >= {*extras["plot"], *extras["engines"], *extras["mlflow"]}
-    assert not any("purecover" in text for text in found)
-
-
-def test_metadata_that_says_something_else_is_shown() -> None:
-    metadata = Message()
-    metadata["Requires-Python"] = ">=3.9"
-    (problem,) = check_dist.compare_values(
-        metadata, {"Requires-Python": [PROJECT["requires-python"]]}
-    )
-    assert ">=3.9" in problem
-    assert PROJECT["requires-python"] in problem
+def test_files_that_an_archive_lacks_or_should_not_hold_are_named() -> None:
+    check_dist = load(ROOT / "tools" / "check_dist.py")
+    found = list(check_dist.differences("the wheel", {"a", "b"}, {"b", "c"}))
+    assert found == ["the wheel lacks c", "the wheel holds a"]
 
 
 @pytest.mark.parametrize("home", [None, "https://example.org/purecover"])
 def test_links_of_the_package_page_lead_out_of_the_repository(home: str | None) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    page = check_dist.package_page(readme, home)
+    page = load(ROOT / "tools" / "package_page.py").package_page(readme, home)
     links = re.findall(r"\]\(([^)]+)\)", page)
     assert [link for link in links if "://" not in link and not link.startswith("#")] == []
     assert PROJECT["urls"]["Paper"] in links
@@ -420,7 +278,7 @@ def test_contributors_read_why_each_dependency_is_needed() -> None:
         assert f"**{re.split(r'[<>=]', dependency)[0]}**" in text
 
 
-# == example ===================================================================================
+# -- the example -----------------------------------------------------------------------------
 
 FILE = Path(pu.__file__).parent / "data" / "example_scores.csv"
 
@@ -488,3 +346,26 @@ def test_every_test_that_the_security_page_names_is_there() -> None:
             file = module or file
             if file != "tests/":
                 assert f"def {name}" in (folder / file).read_text(encoding="utf-8"), named
+
+
+# -- the front door -------------------------------------------------------------------------
+
+
+def test_make_help_fits_a_screen() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z-]+):.*## (.+)$", text, re.MULTILINE)
+    assert len(targets) <= 20
+    assert all(len(help_text) <= 85 for _, help_text in targets)
+    phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", text, re.MULTILINE)
+    assert phony is not None
+    assert set(phony[1].replace("\\\n", " ").split()) == {name for name, _ in targets}
+
+
+def test_make_targets_that_pages_name_exist() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    known = set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.rst"), ROOT / ".ci" / "run"]
+    for page in pages:
+        if page.name != "CHANGELOG.md" and "generated" not in page.parts:
+            found = re.findall(r"(?:`|\$ )make ([a-z-]+)", page.read_text(encoding="utf-8"))
+            assert set(found) <= known, page

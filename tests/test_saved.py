@@ -12,8 +12,6 @@ import io
 import json
 import os
 import re
-import shutil
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,7 +23,6 @@ import pytest
 
 import purecover as pu
 from purecover._codec import decode, find_fault, json_schema, plain, read_sealed, replacing
-from purecover.monitoring.monitor import write_state
 
 SAVED = Path(__file__).parent / "saved"
 READERS = {
@@ -63,35 +60,9 @@ def test_saved_reports_satisfy_the_schema(name: str) -> None:
     jsonschema.validate(json.loads(old(name)), pu.PUReport.json_schema())
 
 
-def test_a_saved_monitor_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "state.json"
-    shutil.copy(SAVED / "monitor-0.1.0.json", path)
-    monitor = pu.monitoring.ScoreMonitor.load(path)
-    assert str(monitor) == printed("monitor")
-    was = json.loads(path.read_bytes())["state"]
-    now = monitor._state()
-    assert {name: now["settings"][name] for name in was["settings"]} == was["settings"]
-    for one, other in zip(now["partitions"], was["partitions"], strict=True):
-        assert {name: one[name] for name in other} == other
-    day = pu.simulate.binormal(2.0).sample(40, 120, alpha=0.25, random_state=9).counts
-    monitor._settings = replace(monitor._settings, estimator="bbe")  # the default takes a while
-    monitor.add("day 4", day)
-    monitor.save(path)
-    again = pu.monitoring.ScoreMonitor.load(path)
-    assert str(again) == str(monitor)
-    assert again.to_dict()["partitions"][:4] == monitor.to_dict()["partitions"][:4]
-
-
-@pytest.mark.parametrize("place", ["archive", "partition"])
-def test_a_state_with_impossible_counts_is_refused(place: str, tmp_path: Path) -> None:
-    """A checksum tells of accidents, not of somebody who computes it anew."""
-    state = json.loads((SAVED / "monitor-0.1.0.json").read_bytes())["state"]
-    counts = state["archive"] if place == "archive" else state["partitions"][-1]["counts"]
-    counts["labeled"][0] = -1
-    path = tmp_path / "state.json"
-    write_state(path, state)
-    with pytest.raises(pu.exceptions.InvalidInputError, match="content cannot be used"):
-        pu.monitoring.ScoreMonitor.load(path)
+def test_a_monitor_of_an_earlier_form_is_refused() -> None:
+    with pytest.raises(pu.exceptions.InvalidInputError, match="with the version of purecover"):
+        pu.monitoring.ScoreMonitor.load(SAVED / "monitor-0.1.0.json")
 
 
 def test_a_document_that_was_changed_is_refused() -> None:
@@ -163,13 +134,6 @@ def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     assert os.read(reader, 9) == (tmp_path / "a").read_bytes() == b"x"
     os.close(reader)
-
-
-def test_a_state_with_an_impossible_number_of_looks_is_refused(tmp_path: Path) -> None:
-    state = json.loads((SAVED / "monitor-0.1.0.json").read_bytes())["state"]
-    write_state(tmp_path / "state.json", state | {"n_looks": -1})
-    with pytest.raises(pu.exceptions.InvalidInputError, match="content cannot be used"):
-        pu.monitoring.ScoreMonitor.load(tmp_path / "state.json")
 
 
 # -- faults, in words -----------------------------------------------------------------------

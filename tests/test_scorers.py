@@ -14,7 +14,6 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 
 import purecover as pu
-from purecover.exceptions import ContradictionError
 
 
 @pytest.fixture(scope="module")
@@ -120,26 +119,6 @@ def test_a_fold_is_judged_by_its_own_estimate(data: tuple[np.ndarray, ...], esti
     assert by_hand.proportions.alpha == pytest.approx(0.25, abs=0.1)
 
 
-@pytest.mark.slow
-def test_cross_validation_without_alpha_is_close_to_the_truth(
-    data: tuple[np.ndarray, ...],
-) -> None:
-    X, labeled, truth = data
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    model = LogisticRegression(class_weight="balanced")
-    scoring = {
-        "auc": pu.make_pu_scorer("roc_auc", beta=1),
-        "f1": pu.make_pu_scorer("f1", beta=1),
-        "naive": "f1",
-    }
-    result = cross_validate(model, X, labeled, scoring=scoring, cv=folds)
-    unlabeled = ~labeled
-    true_f1 = f1_score(truth[unlabeled], model.fit(X, labeled).predict(X[unlabeled]))
-    assert result["test_auc"].mean() == pytest.approx(pu.simulate.binormal(2.0).auc, abs=0.03)
-    assert result["test_f1"].mean() == pytest.approx(true_f1, abs=0.06)
-    assert result["test_naive"].mean() < true_f1 - 0.15
-
-
 def test_a_fold_that_tells_nothing_is_an_error(data: tuple[np.ndarray, ...]) -> None:
     X, labeled, _ = data
     constant = DummyClassifier(strategy="prior").fit(X, labeled)
@@ -190,16 +169,3 @@ def test_search_picks_the_better_model_where_the_naive_score_picks_the_worse(see
         search = GridSearchCV(LogisticRegression(), weights, scoring=scoring, cv=folds)
         truly[name] = f1_score(new_truth, search.fit(X, labeled).predict(new))
     assert truly["recovered"] > truly["naive"] + 0.1
-
-
-def test_folds_of_sorted_rows_are_named_where_they_contradict_alpha() -> None:
-    rng = np.random.default_rng(0)
-    truth = np.repeat([1, 0], 600) == 1
-    X = rng.normal(size=(1200, 1)) + 4.0 * truth[:, None]
-    labeled = truth & (rng.random(1200) < 0.3)
-    scorer = pu.make_pu_scorer("roc_auc", alpha=float(truth[~labeled].mean()))
-    model = LogisticRegression().fit(X, labeled)
-    assert 0.9 < scorer(model, X, labeled) < 1.1
-    sorted_fold = np.arange(500, 1200)  # with fewer positives than all rows
-    with pytest.raises(ContradictionError, match=r"another share of positives .*shuffle=True"):
-        scorer(model, X[sorted_fold], labeled[sorted_fold])

@@ -1,101 +1,17 @@
-"""Make the tables and the decision figure of the page on choosing an estimator.
+"""Draw the decision figure of the page on choosing an estimator.
 
-Run ``python tools/make_choosing.py``. The tables are cut from the results of the study in
-``benchmarks/results/leaderboard.md``, so that the page says what it found and nothing else.
+Run ``python tools/make_choosing.py``.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
 
 ROOT = Path(__file__).parents[1]
-LEADERBOARD = ROOT / "benchmarks" / "results" / "leaderboard.md"
-PAGE = ROOT / "docs" / "explanation"
 FIGURE = ROOT / "docs" / "_static" / "choosing_estimator.png"
-
-Table = list[list[str]]
-
-PARTS = {"(b)": "simulated", "(d)": "real"}
-"""The parts of the study that were held out while the estimators were made."""
-
-# World of the study, and what it stands for.
-WORLDS = {
-    "normal 1": "weak scores (two normal classes, one standard deviation apart)",
-    "normal 2": "fair scores (two standard deviations)",
-    "normal 3": "good scores (three)",
-    "Student t": "good scores with outliers",
-    "Laplace 2": "nothing is pure: the highest scores keep a constant share of negatives",
-    "two clusters": "positives in two groups, one of them hard to find",
-    "rounded normal": "heavy ties (twenty distinct scores)",
-    "pure ends 30%, slope 0.8": "wide pure ends, weak in between",
-}
-
-
-def section(text: str, title: str) -> Table:
-    """The table below a heading that starts so, its headers first."""
-    below = text.split(f"## {title}", 1)[1].split("\n## ", 1)[0]
-    lines = [line for line in below.splitlines() if line.startswith("|")]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return [rows[0], *rows[2:]]
-
-
-def overall(text: str) -> Table:
-    """Errors of our estimators on the held-out parts, best on real scores first."""
-    tables = {part: section(text, part) for part in PARTS}
-    found: dict[str, list[str]] = {}
-    for part, (headers, *rows) in tables.items():
-        error, bias, worst, time = (
-            headers.index(name)
-            for name in ("beta - alpha", "bias of beta - alpha", "worst beta - alpha", "CPU ms")
-        )
-        for row in rows:
-            if ":" in row[0]:  # other packages have their version before a colon
-                continue
-            cells = [row[error], row[bias], row[worst]]
-            name = row[0].strip("*")  # that of the default is set in bold
-            found.setdefault(name, []).extend(cells if part == "(b)" else [*cells, row[time]])
-    names = ("mean error", "bias", "worst")
-    headers = [f"{word}, {name}" for word in PARTS.values() for name in names]
-    complete = [[name, *cells] for name, cells in found.items() if len(cells) == 7]
-    return [
-        ["estimator", *headers, "CPU ms"],
-        *sorted(complete, key=lambda row: (float(row[4]), row[0])),
-    ]
-
-
-def by_world(text: str) -> Table:
-    """Mean errors in worlds that stand for kinds of data."""
-    headers, *rows = section(text, "(a) by source")
-    others, *more = section(text, "(b) by source")
-    assert headers == others  # noqa: S101
-    found = {row[0]: row[1:] for row in [*rows, *more]}
-    return [
-        ["scores", *headers[1:]],
-        *[[meaning, *found[name]] for name, meaning in WORLDS.items()],
-    ]
-
-
-def as_csv(table: Table) -> str:
-    """The table as the text of a file."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(table)
-    return out.getvalue()
-
-
-def tables(text: str) -> dict[str, str]:
-    """File name to content."""
-    return {
-        "choosing_overall.csv": as_csv(overall(text)),
-        "choosing_worlds.csv": as_csv(by_world(text)),
-    }
-
-
-# -- the figure -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -124,7 +40,7 @@ STEPS = (
     Step(
         "Were the labeled positives\na random choice of all positives?",
         "doubtful",
-        "scar_test; with features ClusteredLabels\nan audit is the safer way",
+        "scar_test tells, where there are features\nan audit is the safer way",
         "yes",
     ),
     Step(
@@ -142,7 +58,7 @@ STEPS = (
     Step(
         "Are thousands of estimates needed,\nas in a large search?",
         "yes",
-        "DEDPUL or MedianEnsemble, milliseconds each\nNoisyLabels(...) where labels may be wrong",
+        "DEDPUL, milliseconds each\nNoisyLabels(...) where labels may be wrong",
         "no",
     ),
 )
@@ -193,14 +109,6 @@ def draw() -> None:
     figure.savefig(FIGURE, dpi=144, metadata={"Software": None})
 
 
-def main() -> None:
-    """Write all."""
-    for name, content in tables(LEADERBOARD.read_text(encoding="utf-8")).items():
-        (PAGE / name).write_text(content, encoding="utf-8")
-        print((PAGE / name).relative_to(ROOT))
+if __name__ == "__main__":
     draw()
     print(FIGURE.relative_to(ROOT))
-
-
-if __name__ == "__main__":
-    main()

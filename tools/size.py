@@ -1,31 +1,35 @@
-"""Print how much code there is, by folder, beside packages that others hold up as models.
+"""Print how much code there is: lines, files, public names and options, by folder.
 
-Code lines are lines with a token on them that is neither a comment nor part of a docstring; one
-counter for all packages, tests left out. ``python tools/size.py FOLDER`` counts another package.
+Code lines are lines with a token on them that is neither a comment nor part of a docstring. With
+``--against REV`` the lines of an older revision, read through git, stand beside those of today.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
+import re
+import subprocess
 import sys
 import tokenize
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "src" / "purecover"
-
-# Counted by this program: code lines, files, public names.
-ANCHORS = {
-    "model-diagnostics 1.5": (2786, 20, 23),
-    "pulearn 0.2.0": (4610, 22, 55),
-    "scikit-learn 1.9, metrics": (6752, 19, 95),
-    "lifelines 0.30": (8563, 39, 42),
-    "MAPIE 1.6": (11397, 63, 66),
-    "narwhals 2.28": (32908, 163, 134),
-    "purecover 0.1.0": (35294, 309, 139),
+FOLDERS = {
+    "src/purecover": 21_000,
+    "paper/src/purecover_paper": 7_000,
+    "studies": 3_500,
+    "tools": 1_100,
 }
+"""Folders with the most code lines that they should have."""
+TESTS = ("tests", "paper/tests")
+MOST_TESTS, MOST_NAMES, MOST_AT_TOP, MOST_OPTIONS = 20_000, 120, 35, 150
+BEFORE = {"studies": "benchmarks"}
+"""What folders were called before."""
+
 _SILENT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENCODING, tokenize.ENDMARKER,
@@ -34,7 +38,7 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def code_lines(source: bytes) -> int:
-    """Lines of Python that do something."""
+    """Count the lines of Python that do something."""
     silent: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
@@ -47,48 +51,86 @@ def code_lines(source: bytes) -> int:
     return len(lines - silent)
 
 
-def folders(package: Path) -> dict[str, tuple[int, int]]:
-    """Code lines and files of each folder of a package; its own modules as ``(root)``."""
-    lines: Counter[str] = Counter()
-    files: Counter[str] = Counter()
-    for path in sorted(package.rglob("*.py")):
-        inner = path.relative_to(package).parts[:-1]
-        folder = inner[0] if inner else "(root)"
-        lines[folder] += code_lines(path.read_bytes())
-        files[folder] += 1
-    return {folder: (lines[folder], files[folder]) for folder in sorted(lines)}
+def python_files(revision: str | None) -> Iterator[tuple[str, bytes]]:
+    """Path and content of the Python files of a revision, or of the working tree."""
+    if revision is None:
+        for path in sorted(ROOT.rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if name.startswith((*FOLDERS, *TESTS)) and "__pycache__" not in name:
+                yield name, path.read_bytes()
+        return
+    listed = _git("ls-tree", "-r", "--name-only", revision).decode().splitlines()
+    wanted = (*FOLDERS, *TESTS, *BEFORE.values())
+    for name in listed:
+        if name.endswith(".py") and name.startswith(tuple(f"{each}/" for each in wanted)):
+            yield name, _git("show", f"{revision}:{name}")
 
 
-def public_names(package: Path) -> dict[str, int]:
-    """Names that the ``__init__`` of each folder offers, for our own package."""
-    import importlib
+def _git(*words: str) -> bytes:
+    command = ["git", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
 
-    found = {}
-    for path in sorted(package.rglob("__init__.py")):
-        parts = path.relative_to(package.parent).parts[:-1]
-        module = importlib.import_module(".".join(parts))
-        found[parts[1] if len(parts) > 1 else "(root)"] = len(getattr(module, "__all__", ()))
-    return found
+
+def count(revision: str | None = None) -> dict[tuple[str, str], tuple[int, int]]:
+    """Code lines and files by folder and subfolder; modules of a folder itself as ``(root)``."""
+    lines: Counter[tuple[str, str]] = Counter()
+    files: Counter[tuple[str, str]] = Counter()
+    for name, source in python_files(revision):
+        for new, old in BEFORE.items():
+            name = re.sub(rf"^{old}/", f"{new}/", name)  # noqa: PLW2901
+        folder = next(each for each in (*FOLDERS, *TESTS) if name.startswith(f"{each}/"))
+        inner = PurePosixPath(name).relative_to(folder).parts[:-1]
+        key = folder, inner[0] if inner else "(root)"
+        lines[key] += code_lines(source)
+        files[key] += 1
+    return {key: (lines[key], files[key]) for key in lines}
+
+
+def public_names() -> Counter[str]:
+    """Count the public names of purecover, those at the top and those of each folder."""
+    sys.path.insert(0, str(ROOT))
+    from tests.public_names import public_names as named
+
+    return Counter(name.rpartition(".")[0] or "(top)" for name in named())
+
+
+def options() -> dict[str, int]:
+    """Count the distinct options of each command; those of its own commands are its own."""
+    from purecover.cli.options import count_options
+    from purecover.cli.shell import app
+
+    return count_options(app)
 
 
 def main() -> int:
     """Print the tables."""
-    package = Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE
-    counted = folders(package)
-    names = public_names(package) if package == PACKAGE else {}
-    print(f"{'folder':<28}{'code':>8}{'files':>7}{'names':>7}")
-    for folder, (lines, files) in counted.items():
-        print(f"{folder:<28}{lines:>8,}{files:>7}{names.get(folder, 0) or '':>7}")
-    lines, files = (sum(column) for column in zip(*counted.values(), strict=True))
-    print(f"{'all':<28}{lines:>8,}{files:>7}{names.get('(root)', '') or '':>7}")
-    if package == PACKAGE:
-        tests = sorted((ROOT / "tests").glob("*.py"))
-        code = sum(code_lines(path.read_bytes()) for path in tests)
-        total = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in tests)
-        print(f"{'tests':<28}{code:>8,}{len(tests):>7}  ({total:,} lines with comments, blanks)")
-        print("\nothers, by the same counter:")
-        for name, (lines, files, public) in ANCHORS.items():
-            print(f"{name:<28}{lines:>8,}{files:>7}{public:>7}")
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--against", metavar="REV", help="an older revision to compare with")
+    asked = parser.parse_args()
+    now = count()
+    before = count(asked.against) if asked.against else {}
+    print(f"{'folder':<38}{'code':>8}{'files':>7}{asked.against or '':>14}")
+    totals: Counter[str] = Counter()
+    old_totals: Counter[str] = Counter()
+    for folder, inner in sorted({*now, *before}):
+        lines, files = now.get((folder, inner), (0, 0))
+        old, _ = before.get((folder, inner), (0, 0))
+        totals[folder] += lines
+        old_totals[folder] += old
+        if folder in ("src/purecover", "paper/src/purecover_paper"):
+            print(f"  {folder.rpartition('/')[2]}/{inner:<24}{lines:>9,}{files:>7}{old or '':>14}")
+    limits = {**FOLDERS, "tests": MOST_TESTS}
+    totals["tests"] += totals.pop("paper/tests", 0)
+    old_totals["tests"] += old_totals.pop("paper/tests", 0)
+    for folder, limit in limits.items():
+        print(
+            f"{folder:<38}{totals[folder]:>8,}{old_totals[folder] or '':>21}   (at most {limit:,})"
+        )
+    names = public_names()
+    print(f"\npublic names: {sum(names.values())} (at most {MOST_NAMES}), ", end="")
+    print(f"{names.pop('(top)')} at the top (at most {MOST_AT_TOP}); {dict(names)}")
+    counted = options()
+    print(f"options: {sum(counted.values())} (at most {MOST_OPTIONS}); {counted}")
     return 0
 
 

@@ -30,11 +30,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("docs/tutorial.rst", "README.md")
-SAMPLE = "tools/user_sample.py"
 # As in the tests (pyproject.toml).
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.REPORT_NDIFF
 # Commands that take --resamples: fewer where nobody compares the digits.
-QUICK = ("evaluate", "evaluate-data", "priors", "threshold")
+QUICK = ("evaluate", "priors", "threshold")
 # Code of the README speaks of scores and labels that its reader has.
 PREPARED = """\
 from purecover import load_example
@@ -223,26 +222,6 @@ class Stranger:
         seconds = time.perf_counter() - start
         print(f"{page}: {len(commands)} commands and the examples in Python, {seconds:.0f} s")
 
-    def check_types(self, sample: Path) -> None:
-        """Check a program of a user, with mypy of this environment and types of the other."""
-        if subprocess.run([sys.executable, "-c", "import mypy"], check=False).returncode:
-            print("types: left out, since mypy is not installed here")
-            return
-        start = time.perf_counter()
-        done = subprocess.run(
-            [
-                sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull,
-                "--cache-dir", self.folder / "types",
-                "--python-executable", self.prefix / "bin" / "python",
-                shutil.copy(sample, self.folder),
-            ],
-            cwd=self.folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        self.step("mypy --strict user_sample.py", done.stdout + done.stderr, code=done.returncode)
-        print(f"types of a user's program: {time.perf_counter() - start:.0f} s")
-        done = self.run("python", "-I", self.folder / sample.name)
-        self.step("python user_sample.py", done.stdout, code=done.returncode)
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line."""
@@ -252,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.inside:
         return inside(options.inside)
-    wheels = sorted(options.dist.glob("*.whl"), key=lambda path: path.stat().st_mtime)
+    wheels = sorted(options.dist.glob("purecover-*.whl"), key=lambda path: path.stat().st_mtime)
     if not wheels:
         sys.exit(f"no wheel in {options.dist}\nHint: make dist")
     wheel = wheels[-1].resolve()
@@ -263,8 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"import purecover: {own * 1e3:.1f} ms, {own / numpy:.0%} of import numpy")
         stranger.install(f"{wheel}[plot]", "pip install 'purecover[plot]'")
         with ThreadPoolExecutor(2) as pool:
-            started = [pool.submit(stranger.check_types, ROOT / SAMPLE)]
-            started += [pool.submit(stranger.follow, page) for page in PAGES]
+            started = [pool.submit(stranger.follow, page) for page in PAGES]
         for each in started:
             each.result()  # raises what went wrong there
     if stranger.problems:

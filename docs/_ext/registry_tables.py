@@ -29,13 +29,20 @@ def said(cls: type, word: str) -> str:
     return " ".join(found.group(1).split())
 
 
+def link(cls: type) -> str:
+    """The page of a class of this package, or the name and the package of another one."""
+    if cls.__module__.startswith("purecover."):
+        return f":class:`~purecover.estimators.{cls.__name__}`"
+    return f"``{cls.__module__.rpartition('.')[0]}.{cls.__name__}``"
+
+
 def estimators() -> Rows:
     """All registered estimators, as reStructuredText."""
     for name, cls in purecover.estimators.prior_estimators().items():
         summary = (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n    ", " ")
         finds = "alpha, beta" if cls().estimates_beta else "alpha"
         yield (
-            f"``{name}``, :class:`~purecover.estimators.{cls.__name__}`",
+            f"``{name}``, {link(cls)}",
             f"{cls.takes}; {finds}",
             summary.removesuffix("."),
             said(cls, "Assumes"),

@@ -156,14 +156,6 @@ display.ax_.plot(curve.fpr_pu, curve.tpr_pu, color="black", linewidth=0.9, label
 display.ax_.legend(loc="lower right")
 
 # %%
-# Other seeds
-# -----------
-#
-# Over 20 other seeds the 95 % interval held the true alpha 18 times, the true AUC 19 times, and
-# the true AUC 20 times where alpha was known. Picking proteins for the laboratory was less exact
-# than on this page: it expected 106 on average and found 78. An estimate of alpha that is vague
-# makes numbers vague that are proportional to it (``benchmarks/results/examples_check.md``).
-#
 # To take home
 # ------------
 #

@@ -162,14 +162,6 @@ display.ax_.plot(curve.fpr_pu, curve.tpr_pu, color="black", linewidth=0.9, label
 display.ax_.legend(loc="lower right")
 
 # %%
-# Other seeds
-# -----------
-#
-# Over 20 other seeds the 95 % interval held the true alpha 19 times, the true AUC 19 times, and
-# the true AUC 20 times where alpha was known. With wrong reports the interval held the true AUC
-# 19 times, and 0 times where the reports were taken for right.
-# (``benchmarks/results/examples_check.md``)
-#
 # To take home
 # ------------
 #

@@ -185,14 +185,6 @@ ax.plot(recall, precision, color="black", linewidth=0.9, label="true classes")
 ax.legend(loc="lower left")
 
 # %%
-# Other seeds
-# -----------
-#
-# It is not the seed. Over 20 other seeds the 95 % interval held the true alpha 18 times, the true
-# AUC 16 times, and the true AUC 17 times where alpha was known. It held the true precision 19
-# times. The first three are fewer than the promised 19. By the first threshold it expected 98
-# on average and found 76. (``benchmarks/results/examples_check.md``)
-#
 # To take home
 # ------------
 #

@@ -4,10 +4,8 @@ from purecover import displays as displays
 from purecover import estimators as estimators
 from purecover import exceptions as exceptions
 from purecover import intervals as intervals
-from purecover import mlflow as mlflow
 from purecover import models as models
 from purecover import monitoring as monitoring
-from purecover import paper as paper
 from purecover import recovery as recovery
 from purecover import report as report
 from purecover import simulate as simulate
@@ -15,10 +13,10 @@ from purecover.counts import ScoreCounts as ScoreCounts
 from purecover.displays.curves import RecoveredPrDisplay as RecoveredPrDisplay
 from purecover.displays.curves import RecoveredRocDisplay as RecoveredRocDisplay
 from purecover.engines.scan import scan_files as scan_files
+from purecover.estimators.compare import compare_priors as compare_priors
 from purecover.example import load_example as load_example
 from purecover.models.calibrated import PUCalibratedClassifier as PUCalibratedClassifier
 from purecover.models.cross_fit import cross_fit_scores as cross_fit_scores
-from purecover.priors import compare_priors as compare_priors
 from purecover.proportions import MixtureProportions as MixtureProportions
 from purecover.recovery.bounds import recover_bounds as recover_bounds
 from purecover.recovery.curves import recover_pr as recover_pr

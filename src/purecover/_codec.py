@@ -31,8 +31,6 @@ from purecover.exceptions import InvalidInputError, PurecoverError
 
 FormT = TypeVar("FormT")
 
-# -- Results as plain data -----------------------------------------------------------------------
-
 
 class Saved:
     """A result that is written as its fields."""
@@ -107,9 +105,6 @@ def _text(value: Any, step: str, newline: str) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-# -- Arrays that know whether they are whole -----------------------------------------------------
-
-
 def sealed(kind: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Arrays to be written by `numpy.savez`, with their kind, its version and a checksum."""
     found = hashlib.sha256()
@@ -134,9 +129,6 @@ def read_sealed(kind: str, file: IO[bytes]) -> dict[str, Any]:
     raise bad_value("file", must, got, "install purecover again, or take it from a backup")
 
 
-# -- Declared forms ------------------------------------------------------------------------------
-
-
 def written(form: Any, result: Any, **given: Any) -> dict[str, Any]:
     """The fields that a form declares, of a result or as given, as plain data."""
     from msgspec import UNSET
@@ -156,7 +148,7 @@ def restored(result: type[FormT], saved: Any, /, **given: Any) -> FormT:
 
 
 def decode(form: type[FormT], data: Any) -> FormT:
-    """What plain data hold, or a `msgspec.ValidationError`."""
+    """Convert plain data to a form, or raise a `msgspec.ValidationError`."""
     import msgspec
 
     return msgspec.convert(data, form, dec_hook=_decode_numbers)
@@ -221,9 +213,6 @@ def _described(part: dict[str, Any]) -> dict[str, Any]:
     }
     summary = " ".join(text.partition("\n\n")[0].split())
     return part | {"description": summary, "properties": properties}
-
-
-# -- What is wrong with a value, in words --------------------------------------------------------
 
 
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -321,7 +310,7 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def _words(schema: Mapping[str, Any]) -> str:
-    """What a value must be, by what the schema says of it alone."""
+    """Describe what a schema asks of a value."""
     if "enum" in schema:
         choices = ", ".join(map(repr, schema["enum"]))
         return choices if len(schema["enum"]) == 1 else f"one of {choices}"
@@ -334,9 +323,6 @@ def _words(schema: Mapping[str, Any]) -> str:
     elif limits:
         words += f" of {' and '.join(limits)}"
     return f"{words} that matches {schema['pattern']}" if "pattern" in schema else words
-
-
-# -- Documents that come in, and complaints that name their fields -------------------------------
 
 
 _PATH = re.compile(r" - at `\$\.?(.*)`\Z", re.DOTALL)
@@ -369,7 +355,7 @@ class Source:
     def complaint(
         self, field: str, must: str, got: str, hint: str | None = None
     ) -> InvalidInputError:
-        """What to say of a field."""
+        """Return an error about a field."""
         must = f"{self.what} of purecover whose field {self.path + field!r} is {must}"
         return self._bad(must, got, hint)
 
@@ -392,7 +378,7 @@ class Source:
         return self.complaint(field, must, got, hint.removeprefix("Hint: ") or None)
 
     def parse(self, text: object) -> Any:
-        """What a JSON text holds."""
+        """Parse a JSON text."""
         must = f"the text of {self.what}, as {self.writer} writes it"
         if not isinstance(text, (str, bytes, bytearray)):
             hint = "read a file first: Path(name).read_text()"
@@ -421,7 +407,7 @@ class Source:
             raise self._bad(must, got, "take the file from a backup; from_dict reads changed data")
 
     def read(self, form: type[FormT], data: object) -> FormT:
-        """What plain data hold, if they are a document of the right form."""
+        """Convert plain data to a document of the right form."""
         import msgspec
 
         must = f"{self.what} of purecover as plain data"
@@ -457,9 +443,6 @@ class Source:
             for i, item in enumerate(value):
                 if not isinstance(item, int):  # most of them, in counts
                     self._check_finite(item, f"{path}[{i}]")
-
-
-# -- Files that are written whole or not at all --------------------------------------------------
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a caller hands in: columns of a data frame, labels in any spelling, scores of a model."""
+"""Reading input: columns of a data frame, labels in any spelling, scores of a model."""
 
 from __future__ import annotations
 
@@ -187,9 +187,6 @@ def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any
         raise valid.bad_value(
             "backend", "'pandas', 'polars', 'pyarrow' or their module", valid.show(backend)
         ) from error
-
-
-# -- Who is labeled, who is not, who is known to be negative -------------------------------------
 
 
 _LABELED_WORDS = frozenset(
@@ -442,7 +439,6 @@ def _shown_values(values: np.ndarray[Any, Any]) -> str:
     return f"the values {shown}" + (", ..." if len(distinct) > 5 else "")
 
 
-# -- Scores of a fitted classifier, turned so that larger means more positive --------------------
 # scikit-learn orders classes by value, so that for the words "positive" and "unlabeled" the last
 # class, whose scores `decision_function` gives, is the wrong one. Here the label column says which
 # class is meant.

@@ -21,15 +21,15 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from functools import partial
-from typing import Any, Self, get_args
+from functools import partial, reduce
+from typing import Any, Self
 
 from purecover.exceptions import InvalidTypeError
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What there is to say of one parameter.
+    """The declaration of one parameter.
 
     Attributes
     ----------
@@ -48,14 +48,14 @@ class Parameter:
     check: Callable[[str, Any], Any] | None
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value in its plain form, or a complaint."""
+        """Check a value and return it in its plain form."""
         if self.check is None or (value is None and self.default is None):
             return value
         plain = self.check(name, value)
         return value if plain is None else plain
 
     def entry(self, name: str) -> str:
-        """What a docstring says of it."""
+        """Return the entry of the parameter in a docstring."""
         default = "optional" if self.default is None else f"default={_quoted(self.default)}"
         text = textwrap.fill(self.text, 88, break_long_words=False, break_on_hyphens=False)
         return f"{name} : {self.kind}, {default}\n{textwrap.indent(text, '    ')}"
@@ -107,28 +107,30 @@ class Parameters:
 
     @classmethod
     def among(cls, options: Mapping[str, object]) -> Self:
-        """Those of a function's keywords that belong to this group."""
+        """Make the group of those keywords of a function that belong to it."""
         names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
         return cls(**{name: options[name] for name in names if name in options})
 
     def validated(self) -> Self:
-        """The same with plain values, or a complaint."""
-        values = {name: DECLARED[name].checked(name, value) for name, value in vars(self).items()}
-        return type(self)(**values)
-
-
-# -- What `public` makes of them -----------------------------------------------------------------
+        """Check every value that is not the default, and return the group with plain values."""
+        values = {
+            name: DECLARED[name].checked(name, value)
+            for name, value in vars(self).items()
+            if value is not DECLARED[name].default
+        }
+        return dataclasses.replace(self, **values)  # type: ignore[type-var]
 
 
 def expanded(call: Callable[..., Any]) -> tuple[inspect.Signature, list[str]]:
-    """A signature with the parameters behind ``**options: Unpack[...]``, and their names."""
+    """Return a signature with the parameters behind ``**options: Unpack[...]``, and their names."""
     signature = inspect.signature(call)
     own = list(signature.parameters.values())
     words = str(own[-1].annotation) if own else ""
     if not words.startswith("Unpack["):
         return signature, []
-    # Only this annotation: others may be of types that are loaded for type checkers alone.
-    (group,) = get_args(eval(words, call.__globals__))  # noqa: S307 - our own annotation
+    # Not typing.get_type_hints: other annotations may name types loaded for type checkers alone.
+    first, *rest = words.removeprefix("Unpack[").removesuffix("]").split(".")
+    group: Any = reduce(getattr, rest, call.__globals__[first])
     keywords = [
         inspect.Parameter(
             name,
@@ -143,7 +145,7 @@ def expanded(call: Callable[..., Any]) -> tuple[inspect.Signature, list[str]]:
 
 
 def described(text: str, names: Iterable[str]) -> str:
-    """A docstring with the texts of parameters where it says ``**options`` and no more of them."""
+    """Return a docstring with the texts of parameters in the place of ``**options``."""
     entries = "\n".join(DECLARED[name].entry(name) for name in names)
 
     def written(found: re.Match[str]) -> str:
@@ -155,7 +157,7 @@ def described(text: str, names: Iterable[str]) -> str:
 def unexpected(
     given: Mapping[str, object], known: Iterable[str], shown: Callable[[object], str]
 ) -> InvalidTypeError:
-    """A complaint about a keyword that a function does not take."""
+    """Return an error about a keyword that a function does not take."""
     name = next(each for each in given if each not in known)
     near = get_close_matches(name, list(known), n=1, cutoff=0.75)
     looks = [each for each in known if each.endswith(("_kwargs", "_kw"))]

@@ -14,47 +14,47 @@ from typing import Any, Literal
 
 Tell = Callable[[int, int], None]
 Progress = Tell | Literal[False]
-"""What callers pass as ``progress``: a function to be told, or False for silence."""
+"""The parameter ``progress``: a function to call, or False for silence."""
 
 PATIENCE = 1.0
 """Seconds after which a bar appears."""
 
-_inside: ContextVar[bool] = ContextVar("_inside", default=False)
+show_bars: ContextVar[bool] = ContextVar("show_bars", default=True)
+"""Whether calls show bars of their own accord; a program with bars of its own sets it to False."""
 
 
 @contextmanager
 def shown(progress: Progress | None) -> Iterator[Tell | None]:
-    """What the caller gave; otherwise a bar in a terminal or a notebook, one at a time."""
+    """Give the function of the caller, or a bar in a terminal or a notebook, one at a time."""
     if progress is not None and progress is not False:
         yield progress
         return
-    bar = None if progress is False or _inside.get() or not _watched() else _Bar()
-    token = _inside.set(_inside.get() or progress is False or bar is not None)
+    allowed = show_bars.get() and progress is None
+    bar = _Bar() if allowed and _watched() else None
+    token = show_bars.set(allowed and bar is None)
     try:
         yield bar
     finally:
-        _inside.reset(token)
+        show_bars.reset(token)
         if bar is not None:
             bar.stop()
 
 
+def _watched() -> bool:
+    """Return whether somebody sees a bar."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
 def part_of(tell: Tell | None, part: int, n_parts: int) -> Tell | None:
-    """What one of several parts of like size tells, as progress of the whole."""
+    """Return a function for one of several parts of like size that tells progress of the whole."""
     if tell is None:
         return None
     return lambda done, total: tell(part * total + done, n_parts * total)
 
 
-def _watched() -> bool:
-    """Whether somebody sees a bar. Commands show bars of their own, or none if so told."""
-    if "purecover.cli" in sys.modules:
-        return False
-    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
-
-
 @contextmanager
 def starting_workers(number: int | None) -> Iterator[None]:
-    """So many processes started here leave Ctrl-C to this one, which ends them in turn.
+    """Start that many processes so that they leave Ctrl-C to this one, which ends them in turn.
 
     In a terminal all processes hear it, and each worker would print a traceback of its own. A
     blocked signal stays blocked in processes started meanwhile; here it is heard afterwards.
@@ -102,7 +102,7 @@ def _deaf_to_interrupts(number: int | None) -> Iterator[None]:
 def results_of(
     parallel: Callable[..., Any], tasks: Iterable[Any], workers: int | None, **options: Any
 ) -> Iterator[Any]:
-    """Results of joblib's ``Parallel`` in the order of the tasks, as they come if they can."""
+    """Return results of joblib's ``Parallel`` in the order of the tasks, one by one if possible."""
     try:
         ready = parallel(n_jobs=workers, return_as="generator", **options)
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark

@@ -485,9 +485,6 @@ def read_only(array: Any) -> Any:
     return array
 
 
-# -- A read-only dictionary for results ----------------------------------------------------------
-
-
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 

@@ -455,6 +455,20 @@ class ScoreCounts:
         columns["highest"] = None if self.highest is None else -self.thresholds[::-1]
         return ScoreCounts(**columns)
 
+    def flipped(self) -> ScoreCounts:
+        """Exchange the two samples and negate scores, which exchanges the inclusions a and b."""
+        labeled_sq, unlabeled_sq = (
+            None if squares is None else squares[::-1]
+            for squares in (self.unlabeled_sq, self.labeled_sq)
+        )
+        return ScoreCounts(
+            thresholds=-self.thresholds[::-1],
+            labeled=self.unlabeled[::-1],
+            unlabeled=self.labeled[::-1],
+            labeled_sq=labeled_sq,
+            unlabeled_sq=unlabeled_sq,
+        )
+
     # -- plain data -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class PUScorer:
         """Alpha and beta of one fold: what was given, or what its scores say."""
         if self._prior_estimator is None:
             return self._given.resolve(counts)
-        from purecover.estimators.base import clone
+        from purecover.estimators.parameters import clone
 
         # A scorer is shared by the folds, which may be scored at the same time.
         fresh = clone(self._prior_estimator)
@@ -125,7 +125,7 @@ class PUScorer:
         return asked
 
     def get_metadata_routing(self) -> Any:
-        """What this scorer asks metadata routing for."""
+        """Return the request of this scorer to metadata routing."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=type(self).__name__)
@@ -145,7 +145,7 @@ class PUScorer:
 
 
 class ScorerKeywords(ProportionKeywords, MetricKeywords, total=False):
-    """What is known of alpha and beta, and how the metric is recovered."""
+    """Alpha and beta as far as they are known, and how the metric is recovered."""
 
 
 @public
@@ -241,10 +241,10 @@ def make_pu_scorer(
     given = GivenProportions.among(options).validated(can_estimate=True)
     prior_estimator = None
     if not given.ways:
-        from purecover.estimators.choice import check_estimator, tell_clean
+        from purecover.estimators.choice import check_estimator, with_clean_labels
 
         prior_estimator = check_estimator(given.estimator)
-        tell_clean(prior_estimator, given.beta)
+        with_clean_labels(prior_estimator, given.beta)
     return PUScorer(
         metric, given, positive_label, {"threshold": threshold, **vars(measured)}, prior_estimator
     )

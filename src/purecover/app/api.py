@@ -27,6 +27,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from purecover._codec import components, find_fault
 from purecover.app import jobs
+from purecover.app.store import FileAnswer, FullError, Job, JobAnswer, Store, Upload
 
 MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
@@ -65,8 +66,6 @@ _HEAD = 1 << 16
 _WRITE = 1 << 20
 _SWEEP = 60.0
 FormT = TypeVar("FormT", bound=Struct)
-
-# -- Bodies, answers and operations --------------------------------------------------------------
 
 
 class FileQuery(Struct):
@@ -221,7 +220,7 @@ async def _read_body(request: Request) -> Any:
 class Api:
     """The operations, with the files and workers they need."""
 
-    store: jobs.Store
+    store: Store
     looks: jobs.Pool
     reports: jobs.Pool
 
@@ -232,7 +231,7 @@ class Api:
 
     async def start(self) -> None:
         """Make the folder and start the first workers."""
-        self.store = jobs.Store(self.settings)
+        self.store = Store(self.settings)
         self.looks = self._pool("look", jobs.LOOKS)
         self.reports = self._pool("report", self.settings.workers)
         self._sweeper = asyncio.create_task(self._sweep())
@@ -240,7 +239,7 @@ class Api:
     def _pool(self, kind: str, size: int) -> jobs.Pool:
         settings = self.settings
         command = (*settings.worker, str(self.store.root), kind, str(settings.max_memory))
-        return jobs.Pool(command, size=size, tasks_per_worker=settings.jobs_per_worker)
+        return jobs.Pool(command, size=size)
 
     async def stop(self) -> None:
         """End the workers and remove every file."""
@@ -265,11 +264,9 @@ class Api:
         """Get a secret for one browser in return for the token."""
         return json_answer(SessionAnswer(request.scope["state"]["session"]), 201)
 
-    # -- files ----------------------------------------------------------------------------
-
     @operation(
         "POST /api/files",
-        jobs.FileAnswer,
+        FileAnswer,
         status=201,
         query=FileQuery,
         body=bytes,
@@ -283,7 +280,7 @@ class Api:
             raise _too_large(self.settings.max_upload)
         return await self._take(request, name, request.stream())
 
-    @operation("POST /api/example", jobs.FileAnswer, status=201, errors=(404, 422, 429, 507))
+    @operation("POST /api/example", FileAnswer, status=201, errors=(404, 422, 429, 507))
     async def add_example(self, request: Request) -> Response:
         """Take the scores that come with purecover as if they had been sent."""
         example = self.settings.example
@@ -316,9 +313,9 @@ class Api:
                     raise _no_room(error) from error
                 raise
         self.store.keep_upload(upload)
-        return _about(jobs.FileAnswer, upload, 201, f"/api/files/{upload.id}")
+        return _about(FileAnswer, upload, 201, f"/api/files/{upload.id}")
 
-    async def _write(self, upload: jobs.Upload, content: AsyncIterator[bytes]) -> int:
+    async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
         """Write to the disk while counting: a chunked body does not say how long it is."""
         size = 0
         parts = aiter(content)
@@ -341,10 +338,10 @@ class Api:
                 await asyncio.to_thread(file.write, part)
         return size
 
-    @operation("GET /api/files/{file}", jobs.FileAnswer, errors=(404,))
+    @operation("GET /api/files/{file}", FileAnswer, errors=(404,))
     async def show_file(self, request: Request) -> Response:
         """Columns and first rows of a file."""
-        return _about(jobs.FileAnswer, self._file(request, request.path_params["file"]))
+        return _about(FileAnswer, self._file(request, request.path_params["file"]))
 
     @operation("DELETE /api/files/{file}", status=204, errors=(404,))
     async def drop_file(self, request: Request) -> Response:
@@ -352,17 +349,15 @@ class Api:
         self.store.drop_upload(self._file(request, request.path_params["file"]))
         return Response(status_code=204)
 
-    def _file(self, request: Request, id_: str) -> jobs.Upload:
+    def _file(self, request: Request, id_: str) -> Upload:
         upload = self.store.find(self.store.uploads, id_, _owner(request))
         if upload is None:
             raise ApiError(404, "there is no such file; it may have been removed to make room.")
         return upload
 
-    # -- reports --------------------------------------------------------------------------
-
     @operation(
         "POST /api/jobs",
-        jobs.JobAnswer,
+        JobAnswer,
         status=202,
         body=jobs.ReportRequest,
         errors=(404, 408, 413, 415, 422, 429, 507),
@@ -373,7 +368,7 @@ class Api:
         upload = self._file(request, wanted.file)
         try:
             job = self.store.begin_job(upload, wanted.score)
-        except jobs.FullError as error:
+        except FullError as error:
             raise ApiError(429, str(error)) from error
         except OSError as error:
             raise _no_room(error) from error
@@ -387,9 +382,9 @@ class Api:
                 raise _no_room(error) from error
             raise
         job.task = asyncio.create_task(self._make(job, wanted))
-        return _about(jobs.JobAnswer, job, 202, f"/api/jobs/{job.id}")
+        return _about(JobAnswer, job, 202, f"/api/jobs/{job.id}")
 
-    async def _make(self, job: jobs.Job, wanted: jobs.ReportRequest) -> None:
+    async def _make(self, job: Job, wanted: jobs.ReportRequest) -> None:
         def progress(at: jobs.Step) -> None:
             job.state, job.step, job.done, job.total = "running", at.step, at.done, at.total
 
@@ -406,15 +401,15 @@ class Api:
         finally:
             self.store.end_job(job)
 
-    @operation("GET /api/jobs", list[jobs.JobAnswer])
+    @operation("GET /api/jobs", list[JobAnswer])
     async def list_jobs(self, request: Request) -> Response:
         """Your reports, the newest first."""
-        return _about(list[jobs.JobAnswer], self.store.jobs_of(_owner(request)))
+        return _about(list[JobAnswer], self.store.jobs_of(_owner(request)))
 
-    @operation("GET /api/jobs/{job}", jobs.JobAnswer, errors=(404,))
+    @operation("GET /api/jobs/{job}", JobAnswer, errors=(404,))
     async def show_job(self, request: Request) -> Response:
         """How far a report is."""
-        return _about(jobs.JobAnswer, self._job(request))
+        return _about(JobAnswer, self._job(request))
 
     @operation("DELETE /api/jobs/{job}", status=204, errors=(404,))
     async def drop_job(self, request: Request) -> Response:
@@ -425,7 +420,7 @@ class Api:
             await asyncio.gather(job.task, return_exceptions=True)
         return Response(status_code=204)
 
-    def _job(self, request: Request, owner: str | None = None) -> jobs.Job:
+    def _job(self, request: Request, owner: str | None = None) -> Job:
         owner = _owner(request) if owner is None else owner
         job = self.store.find(self.store.jobs, request.path_params["job"], owner)
         if job is None:
@@ -473,8 +468,6 @@ class Api:
             filename=f"{stem}-{name}",
             content_disposition_type="attachment" if query.download == "1" else "inline",
         )
-
-    # -- the interface itself -------------------------------------------------------------
 
     @operation("GET /api/openapi.json", dict[str, Any], open=True)
     async def document(self, _: Request) -> Response:
@@ -531,9 +524,6 @@ def template(name: str) -> Any:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(files("purecover.app").joinpath(name).read_text("utf-8"))
-
-
-# -- The interface as OpenAPI 3.1 describes it ---------------------------------------------------
 
 
 def openapi_document() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is kept on disk and who works on it: files, reports and worker processes.
+"""Worker processes, their tasks and their answers.
 
 A worker is started afresh, does one task at a time and is killed when its task is unwanted. Tasks
 and answers are lines of JSON on its pipes, of the types below, so that nothing is pickled.
@@ -7,21 +7,15 @@ and answers are lines of JSON on its pipes, of the types below, so that nothing 
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import os
-import re
-import secrets
-import shutil
 import signal
-import tempfile
-import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -31,14 +25,8 @@ LOOKS = 2
 """Files looked into at the same time, so that one that is slow to open holds up no other."""
 MAX_ANSWER = 1 << 23
 """Bytes of the longest answer of a worker."""
-_PREFIX = "purecover-app-"
-_RETRIES = 3
 _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
-_UNUSUAL = re.compile(r"[^\w.()+ -]+")
-_MAX_NAME = 60  # file systems count up to 255 bytes, and a letter may take four
-REPORTS = ("report.html", "report.json")
-"""What a worker leaves in the folder of a report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +58,6 @@ class Settings:
         Seconds after which an unused file and a finished report are removed.
     max_uploads_at_once, max_files, max_jobs, max_waiting
         How many uploads may be under way, and files, reports and unfinished reports be kept.
-    jobs_per_worker
-        Tasks after which a worker process is replaced by a fresh one.
     """
 
     worker: tuple[str, ...]
@@ -88,7 +74,6 @@ class Settings:
     max_files: int = 20
     max_jobs: int = 100
     max_waiting: int = 32
-    jobs_per_worker: int = 20
 
     @property
     def max_memory(self) -> int:
@@ -110,9 +95,6 @@ def machine_memory() -> int:
         with suppress(ValueError, OSError):  # "max" is no number
             found.append(int(Path("/sys/fs/cgroup", name).read_text("ascii")))
     return min(found, default=0)
-
-
-# -- What is asked of a worker, and what it answers ----------------------------------------------
 
 
 Id = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{32}$")]
@@ -273,9 +255,6 @@ def pack(message: Struct) -> bytes:
     return json.dumps(msgspec.to_builtins(message)).encode("ascii") + b"\n"
 
 
-# -- Worker processes ----------------------------------------------------------------------------
-
-
 class WorkError(Exception):
     """A task that came to nothing, in words for the user, or in those of the worker."""
 
@@ -299,7 +278,6 @@ class Worker:
 
     def __init__(self, process: Process) -> None:
         self.process = process
-        self.tasks = 0
         self.worn = False
 
     @classmethod
@@ -327,7 +305,6 @@ class Worker:
 
     async def ask(self, task: Struct, progress: Callable[[Step], None]) -> Any:
         """Hand over a task, listen to its progress, return its result."""
-        self.tasks += 1
         assert self.process.stdin is not None  # noqa: S101 - a pipe
         try:
             self.process.stdin.write(pack(task))
@@ -373,14 +350,12 @@ class Worker:
 class Pool:
     """At most ``size`` workers for one kind of task."""
 
-    def __init__(self, command: Sequence[str], *, size: int, tasks_per_worker: int) -> None:
+    def __init__(self, command: Sequence[str], *, size: int) -> None:
         self._command = tuple(command)
-        self._tasks_per_worker = tasks_per_worker
         self._slots = asyncio.Semaphore(size)
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._closed = False
-        self._refill: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
         """Have a worker ready before the next task, which meets what is wrong and says so."""
@@ -398,18 +373,16 @@ class Pool:
     ) -> Any:
         """Do a task, when it is its turn; canceling this ends the process that works on it.
 
-        One that was lost with its worker, which may have been killed by somebody, is given to
-        fresh ones.
+        A task that was lost with its worker, which somebody may have killed, is tried once more.
         """
         async with self._slots:
-            for _ in range(_RETRIES):
-                try:
-                    return await self._try(task, timeout, progress)
-                except LostError:
-                    if self._closed:
-                        raise
-                    while self._idle:  # whoever killed one may have killed them all
-                        await self._idle.pop().kill()
+            try:
+                return await self._try(task, timeout, progress)
+            except LostError:
+                if self._closed:
+                    raise
+                while self._idle:  # whoever killed one may have killed them all
+                    await self._idle.pop().kill()
             return await self._try(task, timeout, progress)
 
     async def _try(self, task: Struct, limit: float, progress: Callable[[Step], None]) -> Any:
@@ -431,12 +404,9 @@ class Pool:
             raise
         finally:
             self._busy.discard(worker)
-            fit = fit and not worker.worn and worker.tasks < self._tasks_per_worker
-            if fit and not self._closed:
+            if fit and not worker.worn and not self._closed:
                 self._idle.append(worker)
             else:
-                if not self._closed:  # so that the next task need not wait for one
-                    self._refill = asyncio.create_task(self.warm())
                 await worker.kill()
         return answer
 
@@ -448,319 +418,7 @@ class Pool:
     async def close(self) -> None:
         """End every worker."""
         self._closed = True
-        if self._refill is not None:
-            self._refill.cancel()
-            await asyncio.gather(self._refill, return_exceptions=True)
         while self._idle:
             await self._idle.pop().kill()
         for worker in tuple(self._busy):
             await worker.kill()
-
-
-# -- Files and reports on disk, each with its owner, all of them gone in the end ------------------
-
-
-class FullError(Exception):
-    """No room for more, in words for the user."""
-
-
-class FileAnswer(Struct, kw_only=True):
-    """Columns and first rows of a file.
-
-    Attributes
-    ----------
-    file : str
-        What the file is called here.
-    name : str
-        Its own name.
-    size : int
-        Its bytes.
-    columns : list
-        Its columns.
-    rows : list
-        Cells of the first rows.
-    guess : dict
-        Columns whose role is plain from their names, by role.
-    """
-
-    id: Id = msgspec.field(name="file")
-    name: str
-    size: int
-    columns: list[ColumnInfo]
-    rows: list[list[str]]
-    guess: dict[str, str]
-
-
-class JobAnswer(Struct, kw_only=True):
-    """How far a report is.
-
-    Attributes
-    ----------
-    job : str
-        What the report is called here.
-    name : str
-        Name of the file.
-    score : list
-        Columns of scores.
-    state : str
-        Whether it waits, is being made, or has ended.
-    step : str
-        What is being done.
-    done : int
-        How much of it is done.
-    total : int
-        And of how much; 0 where it is unknown.
-    error : str
-        Why it failed.
-    notes : list
-        What to know beside the figures.
-    figures : dict
-        Observed and recovered AUC, alpha and beta.
-    headline : list
-        What the report says first, with intervals and warnings.
-    key : str
-        Opens this report, and nothing else, in an address.
-    """
-
-    id: Id = msgspec.field(name="job")
-    name: str
-    score: list[str]
-    state: Literal["waiting", "running", "done", "failed"]
-    step: str
-    done: int
-    total: int
-    error: str
-    notes: list[str]
-    figures: dict[str, float]
-    headline: list[str]
-    key: str
-
-
-class Upload(FileAnswer, kw_only=True):
-    """A file that someone dropped: what is told of it, and what is not."""
-
-    owner: str
-    folder: Path
-    used: float = 0.0
-
-
-class Job(JobAnswer, kw_only=True):
-    """A report that is to be made, is being made, or lies in the folder."""
-
-    owner: str
-    folder: Path
-    used: float
-    task: asyncio.Task[None] | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.state in ("done", "failed")
-
-
-KeptT = TypeVar("KeptT", Upload, Job)
-
-
-class Store:
-    """One folder, readable by this user alone, with one folder for each file and report.
-
-    The folder is locked for as long as this process lives, which tells the next one what is left
-    over from one that was killed.
-    """
-
-    def __init__(self, settings: Settings, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._settings = settings
-        self._clock = clock
-        self.root, self._lock = _new_root()
-        _remove_stale(self.root)
-        self.uploads: dict[str, Upload] = {}
-        self.jobs: dict[str, Job] = {}
-
-    # -- files ----------------------------------------------------------------------------
-
-    def begin_upload(self, owner: str, name: str) -> Upload:
-        """A folder for a file that is about to come; it is nobody's until it is kept."""
-        id_, folder = self._folder()
-        return Upload(
-            id=id_,
-            name=plain_name(name),
-            size=0,
-            columns=[],
-            rows=[],
-            guess={},
-            owner=owner,
-            folder=folder,
-        )
-
-    def keep_upload(self, upload: Upload) -> None:
-        """From now on its owner can use it. The one unused for longest makes room."""
-        self.sweep()
-        while len(self.uploads) >= self._settings.max_files:
-            self.drop_upload(min(self.uploads.values(), key=lambda item: item.used))
-        upload.used = self._clock()
-        self.uploads[upload.id] = upload
-
-    def drop_upload(self, upload: Upload) -> None:
-        """Remove a file; a report that is being made of it has its own link to it."""
-        self.uploads.pop(upload.id, None)
-        shutil.rmtree(upload.folder, ignore_errors=True)
-
-    # -- reports --------------------------------------------------------------------------
-
-    def begin_job(self, upload: Upload, score: list[str]) -> Job:
-        """A folder for a report; the one unused for longest makes room."""
-        self.sweep()
-        waiting = sum(not job.ended for job in self.jobs.values())
-        if waiting >= self._settings.max_waiting:
-            raise FullError(f"{waiting} reports are being made already; try again in a while.")
-        ended = sorted((job for job in self.jobs.values() if job.ended), key=lambda job: job.used)
-        for job in ended[: max(0, len(self.jobs) + 1 - self._settings.max_jobs)]:
-            self.drop_job(job)
-        id_, folder = self._folder()
-        job = Job(
-            id=id_,
-            name=upload.name,
-            score=score,
-            state="waiting",
-            step="",
-            done=0,
-            total=0,
-            error="",
-            notes=[],
-            figures={},
-            headline=[],
-            key=secrets.token_urlsafe(24),
-            owner=upload.owner,
-            folder=folder,
-            used=self._clock(),
-        )
-        self.jobs[job.id] = job
-        return job
-
-    @staticmethod
-    def lend(upload: Upload, job: Job) -> None:
-        """Put the file into the folder of a report, under its own name."""
-        source, target = upload.folder / upload.name, job.folder / upload.name
-        try:
-            os.link(source, target)
-        except OSError:  # a file system without links
-            shutil.copyfile(source, target)
-
-    def end_job(self, job: Job) -> None:
-        """What is left of the data in the folder goes; the report stays for a while."""
-        job.used = self._clock()
-        keep = REPORTS if job.state == "done" else ()
-        with suppress(OSError):
-            for path in job.folder.iterdir():
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                elif path.name not in keep:
-                    path.unlink(missing_ok=True)
-        if job.id not in self.jobs:  # removed while the worker still wrote
-            shutil.rmtree(job.folder, ignore_errors=True)
-
-    def jobs_of(self, owner: str) -> list[Job]:
-        """The caller's reports, the newest first."""
-        self.sweep()
-        return [job for job in reversed(self.jobs.values()) if job.owner == owner]
-
-    def drop_job(self, job: Job) -> None:
-        """Remove a report, and stop making it."""
-        self.jobs.pop(job.id, None)
-        if job.task is not None:
-            job.task.cancel()
-        shutil.rmtree(job.folder, ignore_errors=True)
-
-    # -- all ------------------------------------------------------------------------------
-
-    def find(self, kept: dict[str, KeptT], id_: str, owner: str) -> KeptT | None:
-        """A file or a report, if it is the caller's."""
-        self.sweep()
-        found = kept.get(id_)
-        if found is None or found.owner != owner:
-            return None
-        found.used = self._clock()
-        return found
-
-    def sweep(self) -> None:
-        """Remove what nobody has used for long."""
-        oldest = self._clock() - self._settings.keep
-        for upload in [item for item in self.uploads.values() if item.used < oldest]:
-            self.drop_upload(upload)
-        for job in [item for item in self.jobs.values() if item.ended and item.used < oldest]:
-            self.drop_job(job)
-
-    def close(self) -> None:
-        """Remove everything."""
-        for job in tuple(self.jobs.values()):
-            self.drop_job(job)
-        self.uploads.clear()
-        shutil.rmtree(self.root, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-    def _folder(self) -> tuple[str, Path]:
-        id_ = secrets.token_urlsafe(24)
-        folder = self.root / id_
-        try:
-            folder.mkdir(mode=0o700)
-        except FileNotFoundError:  # temporary folders get tidied
-            self.root.mkdir(mode=0o700)
-            if self._lock is not None:
-                os.close(self._lock)
-                self._lock = _lock(self.root)
-            folder.mkdir(mode=0o700)
-        if self._lock is not None and not os.path.samestat(self.root.stat(), os.fstat(self._lock)):
-            raise PermissionError(errno.EPERM, "somebody has replaced the temporary folder")
-        return id_, folder
-
-
-def _new_root() -> tuple[Path, int | None]:
-    """A folder of our own, locked; None where folders cannot be."""
-    while True:
-        root = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        lock = _lock(root)
-        if lock is None or root.exists():  # else another server took it for a stale one
-            return root, lock
-        os.close(lock)
-
-
-def _lock(folder: Path) -> int | None:
-    """A descriptor that locks a folder until it is closed, or the process ends; None if taken."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return None
-    descriptor = None
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-        if os.fstat(descriptor).st_uid == os.geteuid():
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-    except OSError:
-        pass
-    if descriptor is not None:
-        os.close(descriptor)
-    return None
-
-
-def _remove_stale(root: Path) -> None:
-    """Remove what a server left that was killed together with its workers."""
-    for folder in root.parent.glob(f"{_PREFIX}*"):
-        lock = _lock(folder) if folder != root else None
-        if lock is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(lock)
-
-
-def plain_name(name: str) -> str:
-    """A file name that is only a name, on any system and as an argument of a command."""
-    last = re.split(r"[/\\]", name)[-1]
-    plain = _UNUSUAL.sub("_", last).strip(" .")
-    if len(plain) > _MAX_NAME:  # the end tells the format
-        plain = plain[: _MAX_NAME - 20] + plain[-20:]
-    # Some systems take REPORT.HTML for report.html, which is to come.
-    if not plain or plain.startswith("-") or plain.lower() in REPORTS:
-        plain = f"data_{plain}" if plain else "data"
-    return plain

@@ -1,4 +1,4 @@
-"""The site: operations, pages, the guard in front of them; and how it runs until stopped."""
+"""The site: operations, pages, the guard in front of them, and the server that runs it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from purecover.app.api import OPERATIONS, Api, json_answer, template
 from purecover.app.jobs import Settings
 
-# -- Who may ask, and the headers of every answer, refusals included -----------------------------
-
-
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -49,7 +46,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
-"""What every answer carries unless it says otherwise itself."""
+"""Headers of every answer that sets no others itself."""
 
 SESSION = "/api/session"
 """Where a browser gets a session in return for the token."""
@@ -98,7 +95,7 @@ class Guard:
         await (answer or self._site)(scope, receive, send_with_headers)
 
     def _admit(self, scope: Scope, headers: Headers) -> Response | None:
-        """Note who asks, or refuse; a new session is left for the site to hand out."""
+        """Record the owner of the request, or refuse; the site hands out a new session."""
         path, state = scope["path"], scope.setdefault("state", {})
         state["owner"] = ""  # who owns nothing
         if path in OPEN or path.startswith("/static/"):
@@ -127,7 +124,7 @@ class Guard:
         )
 
     def issue_ticket(self) -> str:
-        """What gives one session: it is written to a file for the browser to open."""
+        """A secret that gives one session; it is written to a file for the browser to open."""
         self._ticket = secrets.token_urlsafe(32)
         return self._ticket
 
@@ -186,9 +183,6 @@ def _refusal(scope: Scope, status: int, message: str) -> Response:
     if scope["path"].startswith("/api"):
         return json_answer({"error": message}, status, headers)
     return HTMLResponse(_PAGE.format(html.escape(message)), status, headers)
-
-
-# -- The site ------------------------------------------------------------------------------------
 
 
 STATIC = {
@@ -266,7 +260,7 @@ def _fixed(content: str | bytes, kind: str) -> Endpoint:
 
 
 async def _say(_: Request, error: HTTPException) -> Response:
-    """What is wrong, as JSON: the page's script reads it too."""
+    """The error as JSON, which the script of the page reads too."""
     headers = {"Connection": "close"} if error.status_code in (408, 413) else error.headers
     return json_answer({"error": error.detail}, error.status_code, headers)
 
@@ -279,9 +273,6 @@ async def _nobody(_: Request, __: Exception) -> Response:
 async def _failed(_: Request, __: Exception) -> Response:
     """A bug; its words go to the terminal, not to the page."""
     return json_answer({"error": "internal error; the terminal says more."}, 500)
-
-
-# -- Running -------------------------------------------------------------------------------------
 
 
 def serve(

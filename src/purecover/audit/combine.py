@@ -24,9 +24,6 @@ from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import FROM_SCORES, MixtureProportions
 
-# -- How likely what the judges found makes each alpha -------------------------------------------
-
-
 _GRID = 600
 _DRAWS = 2000
 _FEW = 2000
@@ -43,7 +40,7 @@ class Evidence:
 
     def quantiles(self) -> FloatArray:
         """Values of alpha that are close together where the audit places it."""
-        from purecover._imports import betaincinv, ndtr
+        from scipy.special import betaincinv, ndtr
 
         k, n = self.n_positive, self.n_audited
         a, b = (each - 0.5 for each in self.prior)
@@ -65,7 +62,7 @@ class Evidence:
 
     def log_likelihood(self, alpha: FloatArray) -> FloatArray:
         """Logarithm of the likelihood, up to a constant."""
-        from purecover._imports import gammaln, xlog1py, xlogy
+        from scipy.special import gammaln, xlog1py, xlogy
 
         k, n = self.n_positive, self.n_audited
         a, b = self.prior
@@ -82,7 +79,7 @@ class Evidence:
 
     def tail(self, alpha: FloatArray, weight: FloatArray) -> float:
         """Probability of a number of positives at least as extreme, on both sides."""
-        from purecover._imports import betainc
+        from scipy.special import betainc
 
         k, n = round(self.n_positive), max(round(self.n_audited), 1)
         k = min(k, n)
@@ -98,9 +95,6 @@ class Evidence:
             at_most = betainc(n - k, k + 1, 1 - alpha) if k < n else np.ones_like(alpha)
             at_least = betainc(k, n - k + 1, alpha) if k > 0 else np.ones_like(alpha)
         return min(1.0, 2 * float(weight @ at_most), 2 * float(weight @ at_least))
-
-
-# -- Where the scores put alpha and beta: nodes, each spread over alpha by a kernel --------------
 
 
 _SMOOTHING = 0.5
@@ -175,7 +169,7 @@ class Nodes:
 
     def density(self, alpha: FloatArray) -> FloatArray:
         """Probability of each node around each of some rising values of alpha."""
-        from purecover._imports import ndtr
+        from scipy.special import ndtr
 
         # Of all that is nearer to this value than to the next: a kernel may fit between two.
         limits = self.scale.of((alpha[1:] + alpha[:-1]) / 2)
@@ -188,13 +182,14 @@ class Nodes:
 
 def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes:
     """Nodes, from whatever the caller knows."""
-    from purecover.estimators.base import PriorEstimator, proportion_draws
-    from purecover.estimators.label_curve import LabelCurve
+    from purecover.estimators.base import PriorEstimator
+    from purecover.estimators.label_curve import LabelCurve, solve_label_curve
+    from purecover.estimators.replicates import proportion_draws
     from purecover.intervals.resampling import resampler_for
 
     if isinstance(estimate, LabelCurve):
         estimate._check_fitted("interval")
-        found = estimate._solve(estimate._counts)[0]
+        found = solve_label_curve(estimate._counts, estimate.clean).posterior
         return Nodes.smoothed(found.alpha[0], found.beta[0], found.weight[0], "LabelCurve", LOGIT)
     if isinstance(estimate, PriorEstimator):
         estimate._check_fitted("interval")
@@ -229,7 +224,7 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
 
 def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
     """A normal distribution, of the logit if both ends are inside (0, 1)."""
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     if not interval.low < interval.high:
         got = f"[{interval.low:g}, {interval.high:g}]"
@@ -247,9 +242,6 @@ def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
     one = np.ones(1)
     blur = max(float(spread), _NARROWEST)
     return Nodes(center * one, beta * one, one, blur, origin, scale, joint=False)
-
-
-# -- Audit and scores in one posterior of alpha and beta -----------------------------------------
 
 
 CONFLICT = 0.05
@@ -468,9 +460,6 @@ def combine_audit(
     )
 
 
-# -- what the audit tells ---------------------------------------------------------------------
-
-
 def _audited(
     n_positive: Any, n_audited: int | None, level: float
 ) -> tuple[posterior.AuditEstimate | posterior.StratifiedAudit | TopAudit, Evidence]:
@@ -505,7 +494,7 @@ def _judged_labeled(audit: Any) -> bool:
 
 def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
     """How likely the answers on labeled examples make the beta of each node."""
-    from purecover._imports import xlog1py, xlogy
+    from scipy.special import xlog1py, xlogy
 
     if not nodes.joint or not _judged_labeled(audit):
         return np.ones((1, 1))
@@ -515,9 +504,6 @@ def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
         raise valid.bad_value("estimate", "one that allows wrong labels", got)
     log = xlogy(k, nodes.beta) + xlog1py(n - k, -nodes.beta)
     return np.asarray(np.exp(log - log.max())[:, None])
-
-
-# -- numbers ----------------------------------------------------------------------------------
 
 
 def _interval(

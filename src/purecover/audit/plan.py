@@ -29,9 +29,6 @@ from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions, percent_hint
 
-# -- Which numbers of examples keep the promise of a plan, where the unlabeled ones are N in number
-
-
 MOST_ENUMERATED = 2000
 """Among more unlabeled examples the smallest number is approached from above."""
 
@@ -63,7 +60,7 @@ def between(
     low: IntArray, high: IntArray, n: IntArray, n_unlabeled: int, positives: IntArray
 ) -> FloatArray:
     """Probability that n of N examples hold from low to high positives."""
-    from purecover._imports import ndtr
+    from scipy.special import ndtr
 
     share = positives / n_unlabeled
     mean = n * share
@@ -85,7 +82,7 @@ def _hypergeometric(
     k: IntArray, n: IntArray, n_unlabeled: int, positives: IntArray, table: FloatArray | None = None
 ) -> FloatArray:
     """Probabilities of k positives in n of N examples; `table` has logarithms of factorials."""
-    from purecover._imports import gammaln
+    from scipy.special import gammaln
 
     parts = k, positives - k, n - k, n_unlabeled - positives - (n - k)
     possible = np.logical_and.reduce([part >= 0 for part in parts])
@@ -97,9 +94,6 @@ def _hypergeometric(
         log = log - (gammaln(some + 1.0) if table is None else table[some])
     log = log - (gammaln(n_unlabeled + 1.0) if table is None else table[n_unlabeled])
     return np.where(possible, np.exp(np.minimum(log, 0)), 0.0)
-
-
-# -- How many examples to audit, for an interval of alpha that is narrow enough ------------------
 
 
 _NARROWEST = 1e-4
@@ -388,7 +382,7 @@ class _Search:
         if self.n_unlabeled is not None:
             positives = np.rint(alpha * self.n_unlabeled).astype(np.int64)
             return between(low, high, n, self.n_unlabeled, positives)
-        from purecover._imports import bdtr
+        from scipy.special import bdtr
 
         below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, alpha), 0.0)
         up_to = bdtr(np.maximum(high, 0), n, alpha)
@@ -427,7 +421,7 @@ def _likeliest(low: IntArray, high: IntArray, n: IntArray) -> FloatArray:
     The derivative of that probability is n times the difference of two binomial probabilities,
     of low - 1 and of high successes in n - 1 trials, which are equal at one alpha only.
     """
-    from purecover._imports import gammaln
+    from scipy.special import gammaln
 
     before, size = np.maximum(low - 1, 0), np.maximum(high - low + 1, 1)
     after = np.clip(high, 0, n - 1)
@@ -436,9 +430,6 @@ def _likeliest(low: IntArray, high: IntArray, n: IntArray) -> FloatArray:
     ) / size
     inside = 1 / (1 + np.exp(-log_odds))
     return np.asarray(np.where(low <= 0, 0.0, np.where(high >= n, 1.0, inside)))
-
-
-# -- The same by looking at everything that can happen ------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -450,7 +441,7 @@ class _Enumeration(_Search):
     @cached_property
     def _tables(self) -> list[FloatArray]:
         """Logarithms of factorials, and of what the prior makes of them."""
-        from purecover._imports import gammaln
+        from scipy.special import gammaln
 
         whole = np.arange(self.n_unlabeled + 1, dtype=np.float64)
         return [gammaln(shift + whole) for shift in (1.0, *self.prior)]
@@ -536,9 +527,6 @@ class _Enumeration(_Search):
         return found
 
 
-# -- High scores alone ---------------------------------------------------------------------------
-
-
 _OUTCOMES = np.linspace(-3, 3, 7)
 """Standard deviations from the mean, at which widths are looked at; in between they are linear."""
 
@@ -612,9 +600,6 @@ def _plan_top(
         cut=cut,
         n_labeled_items=sum(at.spread(enough)) if beta < 1 else 0,
     )
-
-
-# -- what callers guess -----------------------------------------------------------------------
 
 
 def guessed_range(guess: Any) -> tuple[float, float]:

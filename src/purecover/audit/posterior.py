@@ -1,4 +1,4 @@
-"""What an audit tells about alpha: k of n random unlabeled examples turned out positive.
+"""Alpha from an audit: k of n random unlabeled examples turned out positive.
 
 The posterior of alpha is Beta(a + k, b + n - k) with the prior Beta(a, b). Where all unlabeled
 examples are N in number and alpha is wanted of these and no others, only those not audited are
@@ -191,9 +191,6 @@ def credible(mean: float, ends: tuple[float, float], level: float, method: str) 
     )
 
 
-# -- the ends of intervals --------------------------------------------------------------------
-
-
 def reaches_edge(prior: float) -> bool:
     """Whether an interval goes to the edge if nothing was found on the other side of it.
 
@@ -206,7 +203,7 @@ def beta_ends(
     n_positive: Any, n_audited: Any, prior: tuple[float, float], level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of credible intervals, for arrays of outcomes."""
-    from purecover._imports import betaincinv
+    from scipy.special import betaincinv
 
     k, n = np.asarray(n_positive, dtype=np.float64), np.asarray(n_audited, dtype=np.float64)
     a, b = prior
@@ -227,7 +224,7 @@ def finite_ends(
     n_positive: int, n_audited: int, n_unlabeled: int, posterior: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Ends of the interval of the share among all unlabeled examples there are."""
-    from purecover._imports import gammaln
+    from scipy.special import gammaln
 
     rest = n_unlabeled - n_audited
     if rest == 0:
@@ -258,7 +255,7 @@ def whole_ends(log: FloatArray, tail: float) -> tuple[IntArray, IntArray]:
 
 def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArray, FloatArray]:
     """Quantiles at both ends for large n, from a beta distribution of equal mean and variance."""
-    from purecover._imports import betaincinv
+    from scipy.special import betaincinv
 
     n = np.asarray(n, dtype=np.float64)
     size = n * (a + b + 1) / (a + b + n) - 1
@@ -266,9 +263,6 @@ def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArra
     a, b = size * share, size * (1 - share)
     low, high = (betaincinv(a, b, at) for at in (tail, 1 - tail))
     return n * np.where(np.isnan(low), share, low), n * np.where(np.isnan(high), share, high)
-
-
-# -- what callers give ------------------------------------------------------------------------
 
 
 def check_audited(n_positive: object, n_audited: object) -> tuple[int, int]:
@@ -289,9 +283,6 @@ def check_prior(prior: object) -> tuple[float, float]:
         raise valid.bad_value("prior", must, f"{len(prior)} values")
     low, high = (valid.check_real("prior", each, low=0, high=1e9, closed="right") for each in prior)
     return low, high
-
-
-# -- How many positives there may be in strata of the score, by draws from their posterior -------
 
 
 _LEAST_COUNTED = 0.25
@@ -396,15 +387,12 @@ def drawn_interval(
     return credible(float(draws.mean()), ends, level, "posterior draws")
 
 
-# -- Audits that look at high scores more closely than at low ones -------------------------------
-
-
 _FEW = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StratifiedAudit(Saved, Frozen, Tabular):
-    """What a stratified audit tells; strata come from the highest scores to the lowest.
+    """The result of a stratified audit; strata come from the highest scores to the lowest.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ def top_cut(counts: ScoreCounts, share: float = LABELED_ABOVE) -> float:
 
 
 class Answers(NamedTuple):
-    """What the judges found; need not be whole where it is merely expected."""
+    """Answers of the judges; need not be whole where they are merely expected."""
 
     positive: float
     audited: float
@@ -84,7 +84,7 @@ class Answers(NamedTuple):
     def expected(
         cls, at: Cut, proportions: MixtureProportions, n_items: int, n_labeled: int
     ) -> Answers:
-        """What judges are going to find, with these proportions."""
+        """Return the answers to expect with these proportions."""
         f_l, f_u = at.shares
         tpr = np.clip(map_rates(np.array(f_l), np.array(f_u), proportions)[0], 0, 1)
         positives = proportions.beta * np.array([tpr, 1 - tpr])
@@ -117,7 +117,7 @@ def draw(
     Purity above the cut, both shares above it and beta are drawn from beta distributions, and the
     rest follows from them. The answers on labeled examples then say how much each draw counts.
     """
-    from purecover._imports import xlog1py, xlogy
+    from scipy.special import xlog1py, xlogy
 
     a, b = prior
     k, n, found, judged = answers
@@ -184,12 +184,9 @@ def _among(size: float, share: FloatArray, rng: np.random.Generator) -> IntArray
     return rng.binomial(max(int(size), 0), np.clip(share, 0, 1))
 
 
-# -- what such an audit tells -----------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class TopAudit(Saved, Frozen):
-    """What an audit of the highest scores tells.
+    """The result of an audit of the highest scores.
 
     Attributes
     ----------
@@ -417,12 +414,9 @@ def _pair(parameter: str, values: ArrayLike, most: tuple[int, int], what: str) -
     return int(numbers[0]), int(numbers[1])
 
 
-# -- what it would tell -----------------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class ExpectedAudit(Saved):
-    """What an audit of the highest scores would tell.
+    """The expected result of an audit of the highest scores.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a check is, what it looks at, what it says, and how far sampling noise alone can go."""
+"""The parts of a check: what it looks at, its result, and the reach of sampling noise."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ from purecover._codec import Saved
 from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
-from purecover.estimators.estimate import LabelRates, PriorEstimate
-from purecover.intervals.interval import Interval
+from purecover.estimators.estimate import PriorEstimate
 from purecover.proportions import MixtureProportions, UncertainProportions
 from purecover.recovery.curves import RecoveredRoc
 from purecover.recovery.rates import check_data
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 Status: TypeAlias = Literal["fired", "quiet", "not applicable", "silenced"]
+Topic: TypeAlias = Literal[
+    "sample", "scores", "threshold", "target", "proportions", "feasibility", "estimate",
+    "random labels", "clean labels", "label errors",
+]  # fmt: skip
+"""The subject of a check: "feasibility" is whether alpha and beta contradict the scores, "estimate"
+whether the scores determine alpha, "clean labels" whether labels taken as correct are."""
 
 
 @dataclass(frozen=True)
 class CheckResult(Saved):
-    """What one check found.
+    """The result of one check.
 
     Attributes
     ----------
@@ -43,6 +48,8 @@ class CheckResult(Saved):
         What was found, with the numbers.
     hint : str
         What to do about it; empty unless the check fired.
+    consequence : str
+        What the AUC would be if the finding is right; empty where the check cannot say it.
 
     Examples
     --------
@@ -57,6 +64,12 @@ class CheckResult(Saved):
     status: Status
     message: str
     hint: str = ""
+    consequence: str = ""
+
+    @property
+    def topic(self) -> Topic | None:
+        """The subject of the check; None for a check of another version."""
+        return REGISTRY[self.code].topic if self.code in REGISTRY else None
 
     @property
     def fired(self) -> bool:
@@ -76,7 +89,7 @@ class CheckResult(Saved):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckContext:
-    """What the checks look at.
+    """The data and results that the checks look at.
 
     Attributes
     ----------
@@ -91,8 +104,8 @@ class CheckContext:
     threshold_chosen : bool
         Whether the threshold was named by the caller, not chosen on these data.
     optimism : tuple of float or None
-        What replicates found that the observed true- and false-positive rate owe to a choice on
-        these data, if it was taken off the figures.
+        By how much choosing the threshold on these data raises the observed true- and
+        false-positive rates, by the replicates; the figures are corrected for it.
     prior : float or None
         Share of positives in the population that precision is for, if known.
     n_groups : int or None
@@ -105,12 +118,8 @@ class CheckContext:
         Whether the caller said what beta is; False where it is 1 by default beside a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
-    auc : Interval or None
-        Interval of the recovered AUC, if the report has one.
     audit : UncertainProportions or None
-        What scores and an audit together leave open of alpha and beta, where these were given so.
-    label_rates : LabelRates or None
-        How often positives of different kinds are labeled, if features show kinds.
+        Alpha and beta with their uncertainty, from scores and an audit, if they were given so.
     """
 
     counts: ScoreCounts
@@ -125,9 +134,7 @@ class CheckContext:
     estimation: PriorEstimate | None = None
     beta_given: bool = True
     stated: tuple[str, float] | None = None
-    auc: Interval | None = None
     audit: UncertainProportions | None = None
-    label_rates: LabelRates | None = None
 
     @public
     def __post_init__(self) -> None:
@@ -152,13 +159,14 @@ class CheckContext:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the function of a check returns; the check adds code and title."""
+    """The return value of the function of a check, which adds code and title."""
 
     status: Status
     message: str
     hint: str = ""
     severity: Severity | None = None
-    """Milder than the check's own, where noise may explain the finding."""
+    """Another severity than that of the check."""
+    consequence: str = ""
 
 
 fired = partial(Finding, "fired")
@@ -167,7 +175,7 @@ not_applicable = partial(Finding, "not applicable")
 
 
 def count(number: float) -> str:
-    """A number of examples in words; effective ones need not be whole."""
+    """Format a number of examples; an effective number need not be whole."""
     return f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
 
 
@@ -185,42 +193,59 @@ class Check:
         How much a finding matters.
     function : callable
         Looks at a :class:`CheckContext`.
+    topic : str
+        What the check is about.
+    needs : str or None
+        The field of :class:`CheckContext` without which the check does not apply.
     """
 
     code: str
     title: str
     severity: Severity
     function: Callable[[CheckContext], Finding]
+    topic: Topic
+    needs: str | None = None
 
     def run(self, context: CheckContext | None) -> CheckResult:
         """Look at the data; None if the check is ignored."""
         if context is None:
-            finding = Finding("silenced", "ignored, as the caller wished.")
+            found = Finding("silenced", "ignored, as the caller wished.")
+        elif self.needs is not None and getattr(context, self.needs) is None:
+            found = not_applicable(NEEDED[self.needs])
         else:
-            finding = self.function(context)
-        severity = finding.severity or self.severity
+            found = self.function(context)
         return CheckResult(
-            self.code, self.title, severity, finding.status, finding.message, finding.hint
+            self.code,
+            self.title,
+            found.severity or self.severity,
+            found.status,
+            found.message,
+            found.hint,
+            found.consequence,
         )
 
 
+NEEDED = {
+    "estimation": "alpha and beta were given.",
+    "prior": "no target was named.",
+    "threshold": "no threshold is in use.",
+}
+"""Fields of :class:`CheckContext` that a check may need, and the message where one is None."""
+
 REGISTRY: dict[str, Check] = {}
-"""Every check by its code, as they are defined."""
+"""Every check by its code, in the order of definition."""
 
 
 def check(
-    code: str, title: str, severity: Severity
+    code: str, title: str, severity: Severity, topic: Topic, needs: str | None = None
 ) -> Callable[[Callable[[CheckContext], Finding]], Check]:
-    """Turn a function into a :class:`Check`."""
+    """Turn a function into a :class:`Check` and register it."""
 
     def decorate(function: Callable[[CheckContext], Finding]) -> Check:
-        REGISTRY[code] = Check(code, title, severity, function)
+        REGISTRY[code] = Check(code, title, severity, function, topic, needs)
         return REGISTRY[code]
 
     return decorate
-
-
-# -- How far sampling noise alone can go, over all thresholds at once ----------------------------
 
 
 FALSE_ALARM_RATE = 0.01
@@ -254,7 +279,7 @@ def shortfall(
     correction of half a count each. Unlike the estimate divided by its standard error it
     stays honest where a tail holds only a handful of examples. 0 where nothing falls short.
     """
-    from purecover._imports import xlogy
+    from scipy.special import xlogy
 
     out = np.zeros(few.size)
     few, many = few + 0.5, np.maximum(many - 0.5, 0.0)

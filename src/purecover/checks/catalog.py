@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from statistics import NormalDist
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from purecover._typing import BoolArray, FloatArray
 from purecover._validation import check_instance, check_names, public
 from purecover.checks.base import (
     FALSE_ALARM_RATE,
+    NEEDED,
     REGISTRY,
     Check,
     CheckContext,
@@ -31,7 +33,6 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import Interval
 from purecover.proportions import (
     FROM_SCORES,
     GivenProportions,
@@ -41,9 +42,6 @@ from purecover.proportions import (
 from purecover.recovery.curves import concavity_excess
 from purecover.recovery.rates import effective_size, effective_sizes, least_delta, posterior_band
 
-# -- How much data there is, and whether it is used twice: PU003, PU005, PU010, PU016 -------------
-
-
 FEW_LABELED = 10
 TIE_SHARE = 0.01
 FEW_SCORES = 10
@@ -52,12 +50,17 @@ FEW_GROUPS = 20
 SMALL_UNLABELED = 100
 
 
-@check("PU003", "few labeled examples on one side of the threshold", "warning")
+@check(
+    "PU003",
+    "few labeled examples on one side of the threshold",
+    "warning",
+    "threshold",
+    needs="threshold",
+)
 def few_labeled_at_threshold(context: CheckContext) -> Finding:
     """Rates at the threshold rest on the labeled examples on either side of it."""
-    counts, threshold = context.counts, context.threshold
-    if threshold is None:
-        return not_applicable("no threshold was named.")
+    counts = context.counts
+    threshold: Any = context.threshold
     above = counts.thresholds >= threshold
     n_above, n_below = (
         effective_size(
@@ -72,13 +75,10 @@ def few_labeled_at_threshold(context: CheckContext) -> Finding:
     )
     if n_above < FEW_LABELED:
         # Of a sample as small as that the intervals are no help either (PU010).
-        small = effective_sizes(counts)[0] < FEW_LABELED
-        return fired(
-            f"{says}: recall and precision there rest on the few above.",
-            "gather more labeled examples."
-            if small
-            else "lower the threshold, gather more labeled examples, or read the intervals.",
-        )
+        hint = "gather more labeled examples."
+        if effective_sizes(counts)[0] >= FEW_LABELED:
+            hint = "lower the threshold, gather more labeled examples, or read the intervals."
+        return fired(f"{says}: recall and precision there rest on the few above.", hint)
     if n_below < FEW_LABELED:
         return fired(
             f"{says}: the miss rate and the negative predictive value rest on the few below.",
@@ -87,7 +87,7 @@ def few_labeled_at_threshold(context: CheckContext) -> Finding:
     return quiet(f"{says}.")
 
 
-@check("PU005", "many scores are tied", "warning")
+@check("PU005", "many scores are tied", "warning", "scores")
 def heavy_ties(context: CheckContext) -> Finding:
     """Tied labeled and unlabeled scores are counted one half, and curves get long chords."""
     counts = context.counts
@@ -112,7 +112,7 @@ def heavy_ties(context: CheckContext) -> Finding:
     return quiet(f"{says}.")
 
 
-@check("PU010", "the sample is small", "warning")
+@check("PU010", "the sample is small", "warning", "sample")
 def small_samples(context: CheckContext) -> Finding:
     """Below 50 labeled, 100 unlabeled or 20 groups a single rate is hardly known."""
     n_labeled, n_unlabeled = effective_sizes(context.counts)
@@ -134,24 +134,21 @@ def small_samples(context: CheckContext) -> Finding:
         f"with {says}, standard errors reach {tpr:.2g} for a recovered tpr and {fpr:.2g} for a "
         "recovered fpr."
     )
-    if n_labeled < FEW_LABELED:
-        return fired(
-            found,
-            f"with fewer than {FEW_LABELED} labeled examples the intervals are too narrow as well: "
-            "gather more before relying on any of these figures.",
-        )
-    return fired(
-        found,
+    hint = (
         f"with fewer than {SMALL_LABELED} labeled or {SMALL_UNLABELED} unlabeled examples read "
-        "the intervals only, and do not choose a threshold on these data.",
+        "the intervals only, and do not choose a threshold on these data."
     )
+    if n_labeled < FEW_LABELED:
+        hint = (
+            f"with fewer than {FEW_LABELED} labeled examples the intervals are too narrow as well: "
+            "gather more before relying on any of these figures."
+        )
+    return fired(found, hint)
 
 
-@check("PU016", "the threshold was chosen on the same data", "note")
+@check("PU016", "the threshold was chosen on the same data", "note", "threshold", "threshold")
 def threshold_of_same_data(context: CheckContext) -> Finding:
     """The best threshold of a sample is better there than anywhere else."""
-    if context.threshold is None:
-        return not_applicable("no threshold is in use.")
     if context.threshold_chosen:
         return quiet("the threshold was given.")
     says = f"the threshold {context.threshold:.6g} was chosen on the same data"
@@ -168,22 +165,10 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
     )
 
 
-# -- The scores and the recovered curve: PU002, PU009 --------------------------------------------
-
-
 _SCAR = "the labeled positives are not a random sample of all positives"
 
 
-class _Side(NamedTuple):
-    """One way out of the unit box: a share that falls short of a multiple of another."""
-
-    name: str
-    rate: FloatArray
-    z: FloatArray
-    cause: str
-
-
-@check("PU002", "recovered rates lie outside [0, 1]", "warning")
+@check("PU002", "recovered rates lie outside [0, 1]", "warning", "scores")
 def rates_leave_box(context: CheckContext) -> Finding:
     """Some rate is outside [0, 1] by more than noise explains at any threshold."""
     roc, p = context.roc, context.proportions
@@ -192,63 +177,53 @@ def rates_leave_box(context: CheckContext) -> Finding:
     if context.counts.n_thresholds < 2:
         return not_applicable("all scores are equal.")
     n_labeled, n_unlabeled = effective_sizes(context.counts)
-    sides = _sides(context, n_labeled, n_unlabeled)
-    worst = max(sides, key=lambda side: float(side.z.max()))
-    at = int(worst.z.argmax())
+    # Both ends of the curve are always in the box.
+    labeled, unlabeled = roc.tpr_pu[1:-1] * n_labeled, roc.fpr_pu[1:-1] * n_unlabeled
+    labeled_below, unlabeled_below = n_labeled - labeled, n_unlabeled - unlabeled
+    alpha, beta = f"alpha={p.alpha:.3g}", f"beta={p.beta:.3g}"
+    few = "too few {} examples score as {} as the {} ones"
+    inverted = f"are the scores inverted for some of them? Otherwise {_SCAR}"
+    sides = [
+        (
+            shortfall(unlabeled, labeled, n_unlabeled, n_labeled, p.unlabeled_inclusion),
+            "fpr is below 0",
+            f"{few.format('unlabeled', 'high', 'labeled')}: {alpha} is too large, or {_SCAR}.",
+        ),
+        (
+            shortfall(labeled_below, unlabeled_below, n_labeled, n_unlabeled, p.labeled_inclusion),
+            "tpr is above 1",
+            f"{few.format('labeled', 'low', 'unlabeled')}: {beta} is too small, or {_SCAR}.",
+        ),
+        (
+            shortfall(
+                unlabeled_below, labeled_below, n_unlabeled, n_labeled, p.unlabeled_inclusion
+            ),
+            "fpr is above 1",
+            f"too many labeled examples have low scores: {inverted}, or {alpha} is too large.",
+        ),
+        (
+            shortfall(labeled, unlabeled, n_labeled, n_unlabeled, p.labeled_inclusion),
+            "tpr is below 0",
+            f"too few labeled examples have high scores: {inverted}, or {beta} is too small.",
+        ),
+    ]
+    z, name, cause = max(sides, key=lambda side: float(side[0].max()))
+    at = int(z.argmax())
     limit = critical_value(n_labeled + n_unlabeled)
     outside = f"{roc.n_outside:,} of {roc.fpr_raw.size:,} points lie outside"
-    if worst.z[at] <= limit:
+    if z[at] <= limit:
         return quiet(
-            f"{outside}, by at most {worst.z[at]:.2g} standard errors (noise reaches {limit:.2g})."
+            f"{outside}, by at most {z[at]:.2g} standard errors (noise reaches {limit:.2g})."
         )
+    rate = (roc.fpr_raw if name.startswith("fpr") else roc.tpr_raw)[at + 1]
     return fired(
-        f"the recovered {worst.name} at threshold {roc.thresholds_raw[at + 1]:.4g} "
-        f"({worst.rate[at]:.3g}), {worst.z[at]:.2g} standard errors outside where noise reaches "
-        f"{limit:.2g}; {outside}.",
-        worst.cause,
+        f"the recovered {name} at threshold {roc.thresholds_raw[at + 1]:.4g} ({rate:.3g}), "
+        f"{z[at]:.2g} standard errors outside where noise reaches {limit:.2g}; {outside}.",
+        cause,
     )
 
 
-def _sides(context: CheckContext, n_labeled: float, n_unlabeled: float) -> list[_Side]:
-    """The four ways out, as functions of the threshold; both ends are always in the box."""
-    roc, p = context.roc, context.proportions
-    a, b = p.unlabeled_inclusion, p.labeled_inclusion
-    fpr, tpr = roc.fpr_raw[1:-1], roc.tpr_raw[1:-1]
-    labeled, unlabeled = roc.tpr_pu[1:-1] * n_labeled, roc.fpr_pu[1:-1] * n_unlabeled
-    labeled_below, unlabeled_below = n_labeled - labeled, n_unlabeled - unlabeled
-    return [
-        _Side(
-            "fpr is below 0",
-            fpr,
-            shortfall(unlabeled, labeled, n_unlabeled, n_labeled, a),
-            "too few unlabeled examples score as high as the labeled ones: "
-            f"alpha={p.alpha:.3g} is too large, or {_SCAR}.",
-        ),
-        _Side(
-            "tpr is above 1",
-            tpr,
-            shortfall(labeled_below, unlabeled_below, n_labeled, n_unlabeled, b),
-            "too few labeled examples score as low as the unlabeled ones: "
-            f"beta={p.beta:.3g} is too small, or {_SCAR}.",
-        ),
-        _Side(
-            "fpr is above 1",
-            fpr,
-            shortfall(unlabeled_below, labeled_below, n_unlabeled, n_labeled, a),
-            "too many labeled examples have low scores: are the scores inverted for some of "
-            f"them? Otherwise {_SCAR}, or alpha={p.alpha:.3g} is too large.",
-        ),
-        _Side(
-            "tpr is below 0",
-            tpr,
-            shortfall(labeled, unlabeled, n_labeled, n_unlabeled, b),
-            "too few labeled examples have high scores: are the scores inverted for some of "
-            f"them? Otherwise {_SCAR}, or beta={p.beta:.3g} is too small.",
-        ),
-    ]
-
-
-@check("PU009", "the ROC curve is not concave", "note")
+@check("PU009", "the ROC curve is not concave", "note", "scores")
 def not_concave(context: CheckContext) -> Finding:
     """The concave hull has a larger area than the curve, by more than two standard errors."""
     excess, error = concavity_excess(context.counts, context.roc)
@@ -265,11 +240,6 @@ def not_concave(context: CheckContext) -> Finding:
     )
 
 
-# -- A check for labeled examples that are not a random sample of the positives: PU006 -----------
-
-
-IndexArray: TypeAlias = np.ndarray[tuple[int], np.dtype[np.intp]]
-
 TOPS = (0.01, 0.02, 0.05, 0.1)
 """Shares of all examples, those with the highest scores, that are looked at in turn."""
 
@@ -283,7 +253,7 @@ FEWEST = 10
 """Labeled examples that should be at the top."""
 
 
-@check("PU006", "labels thin out among the highest scores", "warning")
+@check("PU006", "labels thin out among the highest scores", "warning", "random labels")
 def labels_thin_out(context: CheckContext) -> Finding:
     """Where positives are most frequent, labels should be most frequent as well."""
     counts = context.counts
@@ -295,7 +265,14 @@ def labels_thin_out(context: CheckContext) -> Finding:
     labeled = counts.labeled * (sizes[0] / counts.n_labeled)
     few = np.cumsum(labeled)
     rows = few + np.cumsum(counts.unlabeled * (sizes[1] / counts.n_unlabeled))
-    top, below, usable = _windows(few, rows)
+    last = rows.size - 1
+    top = np.minimum(np.searchsorted(rows, np.array(TOPS) * rows[-1] * (1 - 1e-12)), last)
+    # Ties may make a top larger than it should be; the window below grows with it.
+    reach = np.minimum(rows[top] * (1 + NEXT), rows[-1]) * (1 - 1e-12)
+    below = np.minimum(np.searchsorted(rows, reach), last)
+    with np.errstate(invalid="ignore"):
+        expected = few[below] * rows[top] / rows[below]
+    usable = (below > top) & (expected >= FEWEST)
     if not usable.any():
         return not_applicable(f"fewer than {FEWEST} labeled examples should have the top scores.")
     top, below = top[usable], below[usable]
@@ -326,56 +303,14 @@ def labels_thin_out(context: CheckContext) -> Finding:
         "were clear cases labeled less often, so that the labeled positives are not a random "
         "sample of all positives? Or do some negatives outscore the positives? scar_test looks "
         "at the features, ClusteredLabels allows for kinds of positives labeled unequally.",
+        consequence="if the labeled are no random sample of all positives, the AUC is unknown",
     )
-
-
-UNLIKE = 1.5
-"""Times that the odds of a label in one kind of positives surely exceed those in another."""
-
-
-@check("PU020", "some kinds of positives are labeled more often than others", "warning")
-def labels_by_kind(context: CheckContext) -> Finding:
-    """Labels drawn at random from the positives are as frequent in each kind of them."""
-    rates = context.label_rates
-    if rates is None:
-        return not_applicable(
-            "no features were looked at, or they show one kind of labeled examples."
-        )
-    says = (
-        f"features show {rates.n_kinds} kinds of labeled examples, and in these "
-        f"{100 * rates.lowest:.0f} % to {100 * rates.highest:.0f} % of the positives seem to be "
-        "labeled"
-    )
-    if rates.surely_unlike <= UNLIKE:
-        return quiet(f"{says}, which may be the same for all.")
-    return fired(
-        f"{says}: labels are no random sample of the positives. An estimated alpha is too small "
-        "then, and recall and the AUC are those of positives as they are labeled.",
-        "find out how examples came to be labeled. ClusteredLabels().fit(X, labeled) estimates "
-        "alpha kind by kind; a random sample of the unlabeled, judged by hand, tells it.",
-    )
-
-
-def _windows(few: FloatArray, rows: FloatArray) -> tuple[IndexArray, IndexArray, BoolArray]:
-    """Last thresholds of each top and of what lies below it, and which of them hold enough."""
-    shares = np.array(TOPS)
-    last = rows.size - 1
-    top = np.minimum(np.searchsorted(rows, shares * rows[-1] * (1 - 1e-12)), last)
-    # Ties may make a top larger than it should be; what lies below is so much larger too.
-    reach = np.minimum(rows[top] * (1 + NEXT), rows[-1]) * (1 - 1e-12)
-    below = np.minimum(np.searchsorted(rows, reach), last)
-    with np.errstate(invalid="ignore"):
-        expected = few[below] * rows[top] / rows[below]
-    return top, below, (below > top) & (expected >= FEWEST)
-
-
-# -- A check against known negatives: PU014 ------------------------------------------------------
 
 
 FEW_NEGATIVES = 20
 
 
-@check("PU014", "known negatives contradict the recovered false-positive rate", "warning")
+@check("PU014", "known negatives contradict the recovered false-positive rate", "warning", "scores")
 def negatives_disagree(context: CheckContext) -> Finding:
     """The share of known negatives above some threshold is not the recovered fpr."""
     counts, roc = context.counts, context.roc
@@ -414,16 +349,13 @@ def negatives_disagree(context: CheckContext) -> Finding:
     )
 
 
-# -- A check for scores that are calibrated probabilities of being labeled: PU013 ----------------
-
-
 N_BINS = 10
 SLACK = 0.1
 TOLERATED_SHARE = 0.05
 N_ERRORS = 3.0
 
 
-@check("PU013", "calibrated scores contradict alpha and beta", "warning")
+@check("PU013", "calibrated scores contradict alpha and beta", "warning", "scores")
 def calibrated_outside_band(context: CheckContext) -> Finding:
     """Calibrated scores must stay in a band given by alpha, beta and the labeled share."""
     counts, p = context.counts, context.proportions
@@ -496,14 +428,11 @@ def _excess(counts: ScoreCounts, where: BoolArray, chance: float) -> float:
     return (float(counts.labeled[where].sum()) - expected) / np.sqrt(variance) if variance else 0.0
 
 
-# -- Alpha, beta and the target, given or estimated: PU001, PU007, PU008, PU015 ------------------
-
-
 SMALL_DELTA = 0.1
 ALPHA_ERROR, ALPHA_RARE = 0.05, 0.1
 
 
-@check("PU001", "alpha is close to beta", "warning")
+@check("PU001", "alpha is close to beta", "warning", "proportions")
 def alpha_close_to_beta(context: CheckContext) -> Finding:
     """Below a delta of 0.1 every error is magnified more than tenfold."""
     delta = context.proportions.delta
@@ -517,19 +446,7 @@ def alpha_close_to_beta(context: CheckContext) -> Finding:
     )
 
 
-def auc_around(auc_pu: float, p: MixtureProportions) -> tuple[str, float, float]:
-    """An error of alpha, and the AUC with alpha off by it to either side."""
-    # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
-    step = min(ALPHA_ERROR, p.delta / 2, p.alpha / 2 or ALPHA_ERROR)
-    low, high = sorted(_auc(auc_pu, delta) for delta in (p.delta - step, p.delta + step))
-    return f"alpha off by {step:.2g}", low, high
-
-
-def _auc(auc_pu: float, delta: float) -> float:
-    return min(max(0.5 + (auc_pu - 0.5) / min(delta, 1.0), 0.0), 1.0)
-
-
-@check("PU007", "intervals take alpha and beta as exact", "note")
+@check("PU007", "intervals take alpha and beta as exact", "note", "proportions")
 def interval_ignores_proportions(context: CheckContext) -> Finding:
     """Intervals that vary only the scores do not cover an error of alpha."""
     p = context.proportions
@@ -541,50 +458,52 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         return not_applicable("without replicates a guess of alpha has no interval.")
     if not 0 <= context.roc.auc_direct <= 1:
         return not_applicable("alpha and beta do not fit the scores at all (PU008).")
-    off, low, high = _off_by_a_tenth(context) or auc_around(context.counts.auc_pu, p)
+    off, deltas = _other_deltas(context)
+    observed = context.counts.auc_pu
+    areas = [min(max(0.5 + (observed - 0.5) / min(delta, 1.0), 0.0), 1.0) for delta in deltas]
+    low, high = sorted(areas) if context.stated is None else areas
     taken = f"vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g}"
     if context.interval_varies_proportions:
         taken = f"take the {context.stated[0].replace('_', ' ')} and beta={p.beta:.4g}"  # type: ignore[index]
+    otherwise = f"with {off} the AUC would be {low:.3f} or {high:.3f}"
+    if p.alpha < ALPHA_RARE:
+        otherwise += ", and precision is in proportion to alpha"
     return fired(
-        f"the intervals {taken} as exact; with {off} the AUC would be {low:.3f} or {high:.3f}"
-        f"{', and precision is in proportion to alpha' if p.alpha < ALPHA_RARE else ''}.",
+        f"the intervals {taken} as exact; {otherwise}.",
         "move alpha and beta on the report page (--html) and give the range; recover_bounds makes "
         "intervals for a range of alpha (alpha_range), and without alpha the intervals vary it.",
+        consequence=otherwise,
     )
 
 
 A_TENTH = 0.1
 
 
-def _off_by_a_tenth(context: CheckContext) -> tuple[str, float, float] | None:
-    """What the caller said other than alpha, both ways off, and the AUC of either."""
-    if context.stated is None:
-        return None
-    name, value = context.stated
-    areas, shown = [], []
-    for factor in (1 - A_TENTH, 1 + A_TENTH):
-        other = min(factor * value, 1.0)
-        said = GivenProportions(
-            beta=context.proportions.beta,
-            scenario=context.proportions.scenario,
-            prior=other if name == "prior" else None,
-            label_frequency=other if name == "label_frequency" else None,
-        )
-        try:
-            found = said.resolve(context.counts)
-        except InvalidInputError:  # what is labeled leaves no room for it
-            return None
-        areas.append(_auc(context.counts.auc_pu, found.delta))
-        shown.append(f"{100 * other:.3g} %")
-    words = f"a {name.replace('_', ' ')} of {' or '.join(shown)} instead of {100 * value:.3g} %"
-    return words, areas[0], areas[1]
+def _other_deltas(context: CheckContext) -> tuple[str, list[float]]:
+    """Describe an error of what the caller gave, and return beta - alpha with it, both ways."""
+    p = context.proportions
+    if context.stated is not None:
+        name, value = context.stated
+        others = [min(factor * value, 1.0) for factor in (1 - A_TENTH, 1 + A_TENTH)]
+        with suppress(InvalidInputError):  # where the labeled leave no room for the other value
+            deltas = [
+                GivenProportions(beta=p.beta, scenario=p.scenario, **{name: other})  # type: ignore[arg-type]
+                .resolve(context.counts)
+                .delta
+                for other in others
+            ]
+            shown = " or ".join(f"{100 * other:.3g} %" for other in others)
+            return f"a {name.replace('_', ' ')} of {shown} instead of {100 * value:.3g} %", deltas
+    # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
+    step = min(ALPHA_ERROR, p.delta / 2, p.alpha / 2 or ALPHA_ERROR)
+    return f"alpha off by {step:.2g}", [p.delta - step, p.delta + step]
 
 
 _DRAWS = 4000
 """Pairs of alpha and beta that show what an audit leaves open."""
 
 
-@check("PU008", "alpha and beta do not fit the observed AUC", "error")
+@check("PU008", "alpha and beta do not fit the observed AUC", "error", "feasibility")
 def infeasible_auc(context: CheckContext) -> Finding:
     """The observed AUC is at most 1/2, or further from it than delta allows."""
     observed, delta = context.counts.auc_pu, context.proportions.delta
@@ -641,12 +560,10 @@ def largest_delta(
     return estimation.identification.get("delta", (0.0, proportions.delta))[1]
 
 
-@check("PU015", "the target population has only one class", "note")
+@check("PU015", "the target population has only one class", "note", "target", needs="prior")
 def one_class_target(context: CheckContext) -> Finding:
     """At a prior of 0 precision, AUC-PR and F1 are 0 whatever the scores; at 1 they are 1."""
-    prior = context.prior
-    if prior is None:
-        return not_applicable("no target was named.")
+    prior: Any = context.prior
     if 0 < prior < 1:
         return quiet(f"the target population has {100 * prior:.3g} % positives.")
     return fired(
@@ -654,9 +571,6 @@ def one_class_target(context: CheckContext) -> Finding:
         f"{prior:g}), so precision, AUC-PR and F1 say nothing about the scores.",
         "name another population: target='pooled', or its prior as a number.",
     )
-
-
-# -- Checks of estimated proportions: PU004, PU011, PU012, PU017, PU018, PU019 -------------------
 
 
 DISAGREEMENT = 0.1
@@ -667,64 +581,60 @@ UNLIKELY, LIKELY, SURE = 0.05, 0.5, 0.95
 WIDE_BETA = 0.02
 """Width of an interval of beta above which the AUC and recall hardly follow from an audit."""
 
-_IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
-
-@check("PU004", "an estimate is at the edge of its range", "warning")
+@check("PU004", "an estimate is at the edge of its range", "warning", "estimate", "estimation")
 def estimate_at_edge(context: CheckContext) -> Finding:
     """At an end of what a method can return, the truth may lie beyond."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable("alpha and beta were given.")
+    estimation: Any = context.estimation
     says = f"{_shares(estimation)} of {estimation.estimator}"
     if not estimation.at_edge:
         return quiet(f"{says} lie inside the range of the method.")
     return fired(
         f"{says} lie at an end of what the method can return, and the truth may lie beyond.",
         "ask another estimator, or pass alpha if it is known.",
+        consequence=_auc_range(estimation),
     )
 
 
-@check("PU011", "labels may contain errors", "note")
+@check("PU011", "labels may contain errors", "note", "label errors")
 def noise_corrected(context: CheckContext) -> Finding:
     """Figures are corrected for wrong labels that nobody has seen."""
     estimation = context.estimation
     if estimation is None:
-        return _beta_beside_audit(context)
+        if context.audit is None or not context.proportions.origin.endswith(FROM_SCORES):
+            return not_applicable(NEEDED["estimation"])
+        return _beta_beside_audit(context.audit)
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta
     if not estimation.beta_estimated:
         return not_applicable("beta was not estimated.")
-    if estimation.clean_probability is not None:
-        return _by_probability(estimation.clean_probability, beta)
-    if p_value is None or math.isnan(p_value):
+    probability = estimation.clean_probability
+    if probability is not None:
+        says = f"clean labels have probability {probability:.2g}"
+        if probability > LIKELY:
+            sure = probability >= SURE
+            how = "the labels are probably clean" if sure else "they are more likely clean than not"
+            return quiet(f"{says}, and beta is estimated as {beta:.3f}: {how}.")
+        if probability >= UNLIKELY:
+            says += ", which leaves it open"
+    elif p_value is None or math.isnan(p_value):
         return not_applicable("the labels could not be tested.")
-    says = f"the test of clean labels has p = {p_value:.2g}"
-    if beta == 1:
-        return quiet(f"{says}: the scores do not contradict clean labels, and beta is taken as 1.")
-    if p_value <= SIGNIFICANCE:
-        return fired(f"{says}: {_corrected(beta)}.", _IF_CLEAN)
-    return fired(f"{says}, so that clean labels are not ruled out: {_corrected(beta)}.", _IF_CLEAN)
+    else:
+        says = f"the test of clean labels has p = {p_value:.2g}"
+        if beta == 1:
+            says += ": the scores do not contradict clean labels, and beta is taken as 1"
+            return quiet(f"{says}.")
+        if p_value > SIGNIFICANCE:
+            says += ", so that clean labels are not ruled out"
+    return fired(
+        f"{says}: beta is estimated as {beta:.3f}, and all figures are corrected for "
+        f"{100 * (1 - beta):.2g} % wrong labels.",
+        "if you know that the labels are clean, pass beta=1.",
+    )
 
 
-def _by_probability(probability: float, beta: float) -> Finding:
-    says = f"clean labels have probability {probability:.2g}"
-    if probability > LIKELY:
-        how = (
-            "the labels are probably clean"
-            if probability >= SURE
-            else "they are more likely clean than not"
-        )
-        return quiet(f"{says}, and beta is estimated as {beta:.3f}: {how}.")
-    if probability < UNLIKELY:
-        return fired(f"{says}: {_corrected(beta)}.", _IF_CLEAN)
-    return fired(f"{says}, which leaves it open: {_corrected(beta)}.", _IF_CLEAN)
-
-
-def _beta_beside_audit(context: CheckContext) -> Finding:
+def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     """An audit of unlabeled examples tells alpha; beta is still what the scores suggest."""
-    if context.audit is None or not context.proportions.origin.endswith(FROM_SCORES):
-        return not_applicable("alpha and beta were given.")
-    beta = context.audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
+    beta = audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
     low, high = np.quantile(beta, (0.025, 0.975))
     says = (
         f"no labeled example was judged, and the scores leave beta between {low:.3f} and {high:.3f}"
@@ -735,19 +645,12 @@ def _beta_beside_audit(context: CheckContext) -> Finding:
         f"{says}: recall and the AUC depend on it, and scores tell it only where the worst of "
         "them are all negatives.",
         "judge labeled examples, too (purecover audit sample FILE --n 30 --design top --out "
-        "audit.csv), or pass beta=1 (--clean) if the labels were verified.",
+        "audit.csv), or pass beta=1 (--beta 1) if the labels were verified.",
         "warning",
     )
 
 
-def _corrected(beta: float) -> str:
-    return (
-        f"beta is estimated as {beta:.3f}, and all figures are corrected for "
-        f"{100 * (1 - beta):.2g} % wrong labels"
-    )
-
-
-@check("PU012", "estimates of alpha disagree", "warning")
+@check("PU012", "estimates of alpha disagree", "warning", "estimate")
 def estimates_disagree(context: CheckContext) -> Finding:
     """Estimators of unlike methods agree where the scores tell, and differ where they do not.
 
@@ -765,7 +668,7 @@ def estimates_disagree(context: CheckContext) -> Finding:
         )
     estimation = context.estimation
     if estimation is None:
-        return not_applicable("alpha and beta were given.")
+        return not_applicable(NEEDED["estimation"])
     if not estimation.identifiable:
         return not_applicable("the scores do not determine alpha at all (PU017).")
     n_scores = int(np.count_nonzero(context.counts.labeled + context.counts.unlabeled))
@@ -785,6 +688,7 @@ def estimates_disagree(context: CheckContext) -> Finding:
         f"{says}: the estimate is unreliable. {_allowed(estimation)}",
         "look at all of them (purecover priors), report the range, and pass alpha if it can be "
         "found out otherwise; better scores separate the classes more and settle it.",
+        consequence=_auc_range(estimation),
     )
 
 
@@ -798,19 +702,26 @@ def _far(estimation: PriorEstimate, pair: tuple[float, float]) -> bool:
     return False
 
 
-@check("PU017", "the scores do not determine alpha and beta", "warning")
+_JUDGE = (
+    "judge some by hand. If labels went to positives at random, thirty of the unlabeled examples "
+    "with the highest scores tell most (purecover audit sample FILE --n 30 --design top --out "
+    "audit.csv). If the clearest cases may have been labeled first: a hundred drawn at random from "
+    "all unlabeled ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
+)
+
+
+@check("PU017", "the scores do not determine alpha and beta", "warning", "estimate", "estimation")
 def not_identifiable(context: CheckContext) -> Finding:
     """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable("alpha and beta were given.")
+    estimation: Any = context.estimation
     if estimation.identifiable:
         return quiet(f"{estimation.estimator} finds that the scores tell alpha and beta.")
     return fired(
         f"positives and negatives overlap so much that these scores do not tell "
         f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
-        f"report the range instead of one figure, or {_judging(context)}pass alpha if it can be "
+        f"report the range instead of one figure, or {_JUDGE}pass alpha if it can be "
         "found out otherwise.",
+        consequence=_auc_range(estimation),
     )
 
 
@@ -821,12 +732,10 @@ RARE = 0.1
 """Below that the contrast, and with it the AUC, hardly depends on alpha."""
 
 
-@check("PU019", "the number of positives is hardly known", "warning")
+@check("PU019", "the number of positives is hardly known", "warning", "estimate", "estimation")
 def alpha_hardly_known(context: CheckContext) -> Finding:
     """Precision and counts change in proportion to alpha, however well the AUC is known."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable("alpha was given.")
+    estimation: Any = context.estimation
     if not estimation.identifiable:
         return not_applicable("the scores do not determine alpha at all (PU017).")
     interval = estimation.intervals.get("alpha")
@@ -842,48 +751,12 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
     others = "; the AUC and recall change little" if interval.high < RARE else ", and the AUC, too"
     return fired(
         f"{says}. Precision and the numbers of positives found and missed change with it{others}.",
-        f"{_judging(context)}pass alpha if it can be found out otherwise.",
+        f"{_JUDGE}pass alpha if it can be found out otherwise.",
+        consequence=_auc_range(estimation),
     )
 
 
-def _judging(context: CheckContext) -> str:
-    """What it would help if somebody looked at thirty rows; empty if not at all."""
-    from purecover.audit.top import expected_top_audit
-
-    try:
-        found = expected_top_audit(context.counts, context.proportions)
-    except InvalidInputError:  # counts of no rows to look at, or a contradiction
-        return ""
-    known = None if context.estimation is None else context.estimation.intervals.get("alpha")
-    if not _narrower(found.alpha, known):
-        return ""
-    area = ""
-    if _narrower(found.auc, context.auc):
-        area = (
-            f", and the AUC with that alpha, {min(context.roc.auc_direct, 1.0):.3f}, to "
-            f"[{found.auc.low:.3f}, {found.auc.high:.3f}]"
-        )
-    command = f"purecover audit sample FILE --n {found.n_items} --design top --out audit.csv"
-    both = ""
-    if found.n_labeled_items:
-        both = f" and {found.n_labeled_items} at random from all labeled ones"
-    else:
-        command += " --clean"
-    return (
-        f"judge some by hand. If labels went to positives at random: {found.n_items} drawn at "
-        f"random from the {found.n_above:,} unlabeled examples that score at least "
-        f"{found.cut:.4g}{both} ({command}). Where alpha is as estimated, they narrow it to "
-        f"[{found.alpha.low:.3f}, {found.alpha.high:.3f}], precision in proportion{area}. If the "
-        "clearest cases may have been labeled first: a hundred drawn at random from all unlabeled "
-        "ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
-    )
-
-
-def _narrower(hoped: Interval, known: Interval | None) -> bool:
-    return known is None or hoped.width < known.width or not math.isfinite(known.width)
-
-
-@check("PU018", "labels assumed correct may contain errors", "warning")
+@check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
 def noise_overlooked(context: CheckContext) -> Finding:
     """Labels taken as clean by a method, or because nobody said what beta is, and are not."""
     estimation = context.estimation
@@ -910,9 +783,6 @@ LOWEST = 0.2
 GRANTED = 2.5
 """Times as many positives as normal scores would have may score so low, since tails differ."""
 
-BETA_GIVEN = "beta was given."
-"""What the check of beta says where the caller knows beta."""
-
 FEW_POSITIVES = 0.01
 """Positives that score so low, at least, as :func:`purecover.estimators.clean_test` assumes."""
 
@@ -924,11 +794,11 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
     unlabeled score above the median of the labeled, which a few wrong labels move little; more
     than twice as many are granted.
     """
-    from purecover._imports import betainc, ndtr, ndtri
+    from scipy.special import betainc, ndtr, ndtri
 
     counts, p = context.counts, context.proportions
     if context.beta_given:
-        return not_applicable(BETA_GIVEN)
+        return not_applicable("beta was given.")
     above = np.append(0.0, np.cumsum(counts.unlabeled) / counts.n_unlabeled)
     median = np.interp(0.5, np.append(0.0, np.cumsum(counts.labeled) / counts.n_labeled), above)
     fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
@@ -961,6 +831,15 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
     )
 
 
+def _auc_range(estimation: PriorEstimate) -> str:
+    """The range of the AUC if no score is pure, in words."""
+    if "auc" not in estimation.identification:
+        return ""
+    low, high = estimation.identification["auc"]
+    within = f"the AUC is between {low:.3f} and {high:.3f}"
+    return f"with labels at random and no other assumption {within}"
+
+
 def _shares(estimation: PriorEstimate) -> str:
     p = estimation.proportions
     return f"alpha {p.alpha:.3g} and beta {p.beta:.3g}"
@@ -972,7 +851,7 @@ def _range(values: tuple[float, ...]) -> str:
 
 
 def _allowed(estimation: PriorEstimate) -> str:
-    """What fits if no scores are pure."""
+    """Describe the ranges that fit if no scores are pure."""
     titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
     ends = [
         f"{title} from {low:.3g} to {high:.3g}"
@@ -987,17 +866,14 @@ def _allowed(estimation: PriorEstimate) -> str:
     return f"If no score is pure, {listed} would fit too."
 
 
-# -- All of them ---------------------------------------------------------------------------------
-
-
 CHECKS: Mapping[str, Check] = MappingProxyType(dict(sorted(REGISTRY.items())))
 """Every check by its code, in order."""
 
 
 def warnings_of_data(results: Iterable[CheckResult]) -> list[CheckResult]:
-    """Findings that warn whatever the threshold, for results that have none."""
+    """Return errors and warnings that do not concern the threshold, for results without one."""
     warning = [each for each in results if each.outcome in ("error", "warning")]
-    return [each for each in warning if each.code != "PU003"]
+    return [each for each in warning if each.topic != "threshold"]
 
 
 def list_checks() -> tuple[Check, ...]:

@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 
 from purecover._codec import document_text
+from purecover._progress import show_bars
 from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
@@ -43,7 +44,8 @@ Tell = Callable[[msgspec.Struct], None]
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
-    from purecover._view import comparison_headline, headline
+    from purecover._documents.comparison import comparison_headline
+    from purecover._documents.headline import headline
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.rows import Columns, read_rows
 
@@ -118,6 +120,7 @@ def look(task: Look) -> Looked:
 def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, kind, memory = argv
+    show_bars.set(False)
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))

@@ -314,14 +314,14 @@ def _combined(
 ) -> tuple[dict[str, Any], str, Any, Any]:
     """What scores and audit say together: a document, words, alpha and the report."""
     from purecover.cli.rows import Columns, read_rows
-    from purecover.estimators.choice import check_estimator, tell_clean
+    from purecover.estimators.choice import check_estimator, with_clean_labels
 
     quiet, n, seed = given.get("quiet", False), given.get("n_resamples", 500), _seed(given)
     estimator = check_estimator(None)
     # A sample of high scores without labeled rows was drawn for clean labels.
     undrawn = isinstance(audit, pu.audit.TopAudit) and not any(audit.labeled_audited)
     if _is_clean(given) or undrawn:
-        tell_clean(estimator, beta=1)
+        with_clean_labels(estimator, beta=1)
     with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
         rows = read_rows(scores, Columns.among(given))

@@ -142,7 +142,7 @@ def render(found: Any, command: str, source: Mapping[str, Any]) -> str:
 
 def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> bool:
     """Print a table, or a document with every report whole."""
-    from purecover._view import at_most
+    from purecover._documents.formats import at_most
 
     if not many.evaluated:
         first = many.failed[0]
@@ -427,7 +427,12 @@ def evidence(file: str, /, **given: Any) -> int:
     from purecover.cli.rows import Columns, read_rows
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
-    from purecover.report.pipeline import Rows, Settings, find_proportions, make_report
+    from purecover.report.pipeline import (
+        ReportSettings,
+        ScoredRows,
+        find_proportions,
+        make_report,
+    )
     from purecover.report.text import render_evidence_text
 
     html, quiet = given.get("html"), given.get("quiet", False)
@@ -446,7 +451,8 @@ def evidence(file: str, /, **given: Any) -> int:
         **chosen(given, "target"),
         **how,
     )
-    report = make_report(Rows(counts), shares, (proportions, estimation), Settings(**how), only=())
+    settings = ReportSettings(**how)
+    report = make_report(ScoredRows(counts), shares, (proportions, estimation), settings, only=())
     source = read.source(file)
     if "json" in given:
         ends = {} if report.estimation is None else report.estimation.intervals

@@ -25,9 +25,9 @@ from typing import Any, cast
 import duckdb
 import numpy as np
 
+from purecover._documents.formats import cut
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
-from purecover._view import cut
 from purecover.cli.output import STDIO, CommandError
 
 FORMATS = {

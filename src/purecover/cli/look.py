@@ -11,8 +11,8 @@ from typing import Any
 
 import duckdb
 
+from purecover._documents.formats import cut
 from purecover._validation import show
-from purecover._view import cut
 from purecover.cli.files import (
     GZIP,
     OBVIOUS,

@@ -69,7 +69,7 @@ def priors(file: str, /, **given: Any) -> int:
 
 def _names(words: tuple[str, ...]) -> list[str]:
     """Names of estimators in any case, each once."""
-    from purecover.priors import estimator_names
+    from purecover.estimators.compare import estimator_names
 
     known = estimator_names()
     names = [word.casefold().replace("_", "-") for word in words]

@@ -41,18 +41,18 @@ def threshold(file: str, /, **given: Any) -> int:
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
     from purecover.recovery.thresholds import THRESHOLD_METRICS
-    from purecover.report.pipeline import Settings, find_proportions, make_report, read_marks
+    from purecover.report.pipeline import ReportSettings, find_proportions, make_report, read_labels
     from purecover.report.text import render_threshold_text
 
     quiet = given.get("quiet", False)
     shares = GivenProportions.among(given).validated(can_estimate=True)
     how = {"repair": "isotonic"}
-    settings = Settings.among({"n_resamples": 500} | how | chosen(given, INTERVALS)).validated()
+    settings = ReportSettings.among({"n_resamples": 500} | how | chosen(given, INTERVALS)).validated()
     with progress_bars(quiet=quiet) as steps:
         steps("Reading")
         read = read_rows(file, Columns.among(given))
-        marks = read_marks(read.label_column, read.scores.size, **read.companions)
-        rows = marks.rows(read.scores)
+        labels = read_labels(read.label_column, read.scores.size, **read.companions)
+        rows = labels.count(read.scores)
         estimator = None if shares.ways else check_estimator(shares.estimator)
         proportions = find_proportions(rows.counts, shares, estimator)
         resampling = steps("Resampling") if settings.n_resamples else None
@@ -130,12 +130,14 @@ def _if_estimates_hold(
     error: InvalidInputError, report: PUReport, criterion: str, how: Mapping[str, Any]
 ) -> CommandError:
     """A refusal that says what it rests on, and what the interval of alpha leaves open."""
-    from purecover._view import bounded, estimated_shares, unsure
+    from purecover._documents.formats import bounded
+    from purecover._documents.headline import auc_if_pure
+    from purecover._documents.report import estimated_shares
     from purecover.recovery.thresholds import best_reachable
 
     found, (text, _, hint) = report.estimation, in_options(error).partition("\nHint: ")
     assert found is not None  # noqa: S101 - for the type checker
-    word = "a guess from comparable data" if unsure(report) is not None else "estimates"
+    word = "a guess from comparable data" if auc_if_pure(report) is not None else "estimates"
     text += f"\nThat rests on {estimated_shares(found)}, which are {word}"
     ends, beta = found.intervals.get("alpha"), found.proportions.beta
     if ends is not None and bounded(ends):

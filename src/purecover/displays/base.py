@@ -20,7 +20,7 @@ from purecover._parameters import Parameters, parameter
 from purecover._typing import ArrayLike, FloatArray, IntArray
 from purecover._validation import bad_type, public, require
 from purecover.counts import ScoreCounts
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import GivenProportions, KnownKeywords, MixtureProportions
 from purecover.recovery.rates import warn_of_contradiction
 
 if TYPE_CHECKING:
@@ -45,9 +45,6 @@ MAX_POINTS = 5000
 _CELLS = 2000
 
 
-# -- what the displays take ---------------------------------------------------------------
-
-
 class DataKeywords(TypedDict, total=False):
     """What `from_predictions` of all displays takes."""
 
@@ -66,9 +63,14 @@ class LookKeywords(TypedDict, total=False):
 Style: TypeAlias = Mapping[str, Any] | None
 
 
-def _style(method: str, what: str) -> Any:
-    text = f"Passed to :meth:`matplotlib.axes.Axes.{method}` for {what}."
-    return parameter(None, "dict", text)
+class CurveLook(LookKeywords, total=False):
+    """What `plot` of displays with one kind of curve takes."""
+
+    curve_kwargs: Style
+
+
+class CurveKeywords(KnownKeywords, DataKeywords, CurveLook, total=False):
+    """What `from_predictions` of displays with one kind of curve takes."""
 
 
 @dataclass(frozen=True)
@@ -85,23 +87,16 @@ class Look(Parameters):
         name if not given.""",
     )
     despine: bool = parameter(False, "bool", "Whether to take the top and right spines away.")
-    curve_kwargs: Style = _style("plot", "the curves")
+    curve_kwargs: Style = parameter(
+        None,
+        "dict",
+        """Passed to :meth:`matplotlib.axes.Axes.plot` for the curves. All other artists are
+        attributes of the display.""",
+    )
     plot_observed: bool = parameter(True, "bool", "Whether to draw the observed curve.")
-    observed_kwargs: Style = _style("plot", "the observed curve")
-    band_kwargs: Style = _style("fill_between", "the band")
     plot_chance_level: bool = parameter(
         True, "bool", "Whether to draw the curve of a classifier that guesses."
     )
-    chance_level_kw: Style = _style("plot", "the chance level")
-    choice_kwargs: Style = _style("axvline", "the chosen threshold")
-    mesh_kwargs: Style = _style("pcolormesh", "a heat map")
-    mark_kwargs: Style = _style("plot", "the marked proportions")
-    truth_kwargs: Style = _style("axvline", "the lines at the truth")
-    plot_contours: bool = parameter(True, "bool", "Whether a heat map has lines of equal value.")
-    plot_colorbar: bool = parameter(True, "bool", "Whether a heat map has its scale beside it.")
-    point_kwargs: Style = _style("plot", "the estimates")
-    interval_kwargs: Style = _style("hlines", "the intervals")
-    elbow_kwargs: Style = _style("axvline", "the elbow")
 
 
 class Display(Tabular, ABC):
@@ -258,9 +253,6 @@ class Display(Tabular, ABC):
         """What is drawn, in a few words."""
 
 
-# -- from data to results -----------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class RowOptions(Parameters):
     """What there is to say of rows beside their scores and labels."""
@@ -276,9 +268,6 @@ class RowOptions(Parameters):
         """Counts, from arrays or as they are."""
         refuse_frame(scores)
         return ScoreCounts._of(scores, labeled, **vars(self))
-
-
-# -- drawing ------------------------------------------------------------------------------
 
 
 def thinned(x: FloatArray, y: FloatArray) -> IntArray:

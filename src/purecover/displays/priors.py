@@ -12,7 +12,7 @@ from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.priors import QUANTITIES, PriorComparison, PriorRow
+from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,14 +42,7 @@ _ROW_SHARE = 0.6
 """How much of its row an estimator's marks take up."""
 
 
-class PriorsLook(base.LookKeywords, total=False):
-    """How estimates are drawn."""
-
-    point_kwargs: base.Style
-    interval_kwargs: base.Style
-
-
-class PriorsKeywords(base.DataKeywords, PriorsLook, total=False):
+class PriorsKeywords(base.DataKeywords, base.LookKeywords, total=False):
     """What a picture of estimates is made of."""
 
 
@@ -163,7 +156,7 @@ class PriorsDisplay(base.Display):
         ('alpha',)
         """
         # Here, because estimators bring scikit-learn, which the other displays do without.
-        from purecover.priors import compare_priors
+        from purecover.estimators.compare import compare_priors
 
         found = compare_priors(
             base.RowOptions.among(options).counted(scores, labeled),
@@ -185,8 +178,6 @@ class PriorsDisplay(base.Display):
         found = self.comparison
         return f"{', '.join(self.quantities)}; {len(found.succeeded)} of {len(found)} estimates"
 
-    # -- what is drawn ------------------------------------------------------------------
-
     def _heights(self, quantity: str) -> FloatArray:
         """Where the marks of a quantity stand: within its estimator's row, alpha on top."""
         at, n = self.quantities.index(quantity), len(self.quantities)
@@ -205,7 +196,7 @@ class PriorsDisplay(base.Display):
         }
 
     @public
-    def plot(self, ax: Axes | None = None, **look: Unpack[PriorsLook]) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[base.LookKeywords]) -> Self:
         """Draw the estimates.
 
         Parameters
@@ -225,7 +216,7 @@ class PriorsDisplay(base.Display):
         self.points_, self.intervals_, self.default_ = {}, {}, {}
         table = self._columns()
         for quantity in self.quantities:
-            self._plot_quantity(ax, table, quantity, given)
+            self._plot_quantity(ax, table, quantity)
         self._plot_rows(ax)
         drawn = [table[each] for each in ("value", "low", "high")]
         ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
@@ -241,17 +232,13 @@ class PriorsDisplay(base.Display):
             ax.legend(loc="best")
         return self
 
-    def _plot_quantity(
-        self, ax: Axes, table: Mapping[str, Any], quantity: str, given: base.Look
-    ) -> None:
+    def _plot_quantity(self, ax: Axes, table: Mapping[str, Any], quantity: str) -> None:
         ours = table["quantity"] == quantity
         value, low, high = (table[each][ours] for each in ("value", "low", "high"))
         heights, color = self._heights(quantity), _LOOKS[quantity]["color"]
         points = {**_POINTS, **_LOOKS[quantity], "label": _TITLES[quantity]}
         points["gid"] = f"purecover-{quantity}"
-        (self.points_[quantity],) = ax.plot(
-            value, heights, **base.style(points, given.point_kwargs)
-        )
+        (self.points_[quantity],) = ax.plot(value, heights, **points)
         default = self.comparison.default
         if default is not None and default.proportions is not None:
             self.default_[quantity] = ax.axvline(
@@ -259,12 +246,7 @@ class PriorsDisplay(base.Display):
             )
         known = np.isfinite(low) & np.isfinite(high)
         if known.any():
-            look = {
-                "colors": color,
-                "linewidth": 2.0,
-                "zorder": 2.2,
-                **(given.interval_kwargs or {}),
-            }
+            look: dict[str, Any] = {"colors": color, "linewidth": 2.0, "zorder": 2.2}
             self.intervals_[quantity] = ax.hlines(heights[known], low[known], high[known], **look)
 
     def _plot_rows(self, ax: Axes) -> None:
@@ -327,9 +309,6 @@ def _has_room(ax: Axes) -> bool:
     return len(figure.axes) == 1 and figure.get_layout_engine() is not None
 
 
-# -- The log-likelihood curve of AlphaMax as a picture -------------------------------------------
-
-
 _RAW: dict[str, Any] = {"color": "#c4c4c4", "linestyle": "-", "linewidth": 5.0, "zorder": 2.1}
 _SEEN = 0.002
 """Curves that differ by a smaller part of the height of the picture are one."""
@@ -344,14 +323,7 @@ _ELBOW: dict[str, Any] = {
 }
 
 
-class AlphaMaxLook(base.LookKeywords, total=False):
-    """How the curve of AlphaMax is drawn."""
-
-    curve_kwargs: base.Style
-    elbow_kwargs: base.Style
-
-
-class AlphaMaxKeywords(base.DataKeywords, AlphaMaxLook, total=False):
+class AlphaMaxKeywords(base.DataKeywords, base.CurveLook, total=False):
     """What the curve of AlphaMax is made of."""
 
 
@@ -470,20 +442,18 @@ class AlphaMaxDisplay(base.Display):
         True
         """
         from purecover.estimators.alphamax import AlphaMax
-        from purecover.estimators.base import clone, flipped_counts
+        from purecover.estimators.parameters import clone
 
         valid.check_flag("flipped", flipped)
         if estimator is None:
             estimator = AlphaMax()
         valid.check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
         counts = base.RowOptions.among(options).counted(scores, labeled)
-        fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
+        fitted = clone(estimator).fit(counts.flipped() if flipped else counts)
         return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
 
     def _summary(self) -> str:
         return f"elbow at {self.curve.elbow:.3g}, {self.curve.inclusion.size} points"
-
-    # -- what is drawn ------------------------------------------------------------------
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         names = ["inclusion", "log_likelihood", "corrected"]
@@ -492,7 +462,7 @@ class AlphaMaxDisplay(base.Display):
         return {name: getattr(self.curve, name) for name in names}
 
     @public
-    def plot(self, ax: Axes | None = None, **look: Unpack[AlphaMaxLook]) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[base.CurveLook]) -> Self:
         """Draw the curve and its elbow.
 
         Parameters
@@ -520,8 +490,7 @@ class AlphaMaxDisplay(base.Display):
         (self.line_,) = ax.plot(
             curve.inclusion, curve.corrected, **base.style(line, given.curve_kwargs)
         )
-        line = {**_ELBOW, "label": f"elbow at {curve.elbow:.3g}"}
-        self.elbow_ = ax.axvline(curve.elbow, **base.style(line, given.elbow_kwargs))
+        self.elbow_ = ax.axvline(curve.elbow, **_ELBOW, label=f"elbow at {curve.elbow:.3g}")
         handles = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
         if self.heuristic:
             self.heuristic_ax_ = ax.twinx()

@@ -1,4 +1,4 @@
-"""The estimator a caller asks for: by name, as an object, or the default."""
+"""The estimator that a caller names or passes, or the default one."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ if TYPE_CHECKING:  # estimators bring scikit-learn, which a report with a known 
 
 
 def default_estimator() -> PriorEstimator:
-    """The default estimator of alpha and beta."""
+    """Return the default estimator of alpha and beta."""
     from purecover.estimators.reference import ReferencePosterior
 
     return ReferencePosterior()
 
 
 def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
-    """An estimator from its name, from an example of it (which stays as it is), or the default.
+    """Return the estimator of a name, a clone of an estimator, or the default for None.
 
     By name, a method for clean labels is run both ways, so that it means the same as in
-    :func:`compare_priors`; an example is taken as it is.
+    :func:`compare_priors`.
     """
     if value is None:
         return default_estimator()
-    from purecover.estimators.base import PriorEstimator, clone, prior_estimators
-    from purecover.estimators.wrappers import NoisyLabels
+    from purecover.estimators.base import PriorEstimator, prior_estimators
+    from purecover.estimators.noisy import NoisyLabels
+    from purecover.estimators.parameters import clone
 
     if isinstance(value, str):
         known = prior_estimators()
@@ -48,10 +49,11 @@ def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
     raise bad_type(parameter, must, value, hint)
 
 
-def tell_clean(estimator: PriorEstimator, beta: float | None) -> None:
-    """Where beta is known to be 1, an estimator that asks whether labels are clean need not."""
+def with_clean_labels(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
+    """Set ``clean="always"`` where beta is known to be 1 and the estimator has that parameter."""
     if beta == 1 and "clean" in estimator.get_params(deep=False):
         estimator.set_params(clean="always")
+    return estimator
 
 
 class KnownBeta:
@@ -76,25 +78,25 @@ class KnownBeta:
         return self.of_draws(self.estimator.proportions_many(counts, labeled, unlabeled))
 
     def of_draws(self, draws: FloatArray) -> FloatArray:
-        """Alpha and beta of replicates, from those that the estimator finds by itself."""
+        """Convert alpha and beta of the estimator to those with the known beta."""
         alpha, beta = draws.T
         own = alpha / beta * self.beta
         return np.column_stack((own, np.where(np.isnan(own), np.nan, self.beta)))
 
 
-def careful_auc_of(estimator: Any, counts: ScoreCounts) -> float | None:
-    """The AUC to show beside an estimate of the default; None where the direct one will do."""
-    from purecover.estimators.reference import ReferencePosterior, careful_auc
+def cautious_auc_of(estimator: Any, counts: ScoreCounts) -> float | None:
+    """Return the cautious AUC of the default estimator; None for other estimators."""
+    from purecover.estimators.reference import N_DRAWS, ReferencePosterior, cautious_auc
 
     inner = estimator.estimator if isinstance(estimator, KnownBeta) else estimator
     if not isinstance(inner, ReferencePosterior):
         return None
-    draws = inner.draws(2**12)
-    return careful_auc(counts, draws if inner is estimator else estimator.of_draws(draws))
+    draws = inner.draws(N_DRAWS)
+    return cautious_auc(counts, draws if inner is estimator else estimator.of_draws(draws))
 
 
 def full_name(estimator: PriorEstimator) -> str:
-    """The class of an estimator, with that of the one it wraps: ``NoisyLabels(BBE)``."""
+    """Return the class name of an estimator, with that of its inner one: ``NoisyLabels(BBE)``."""
     from purecover.estimators.base import PriorEstimator
 
     name, inner = type(estimator).__name__, getattr(estimator, "estimator", None)

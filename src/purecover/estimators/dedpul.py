@@ -19,18 +19,15 @@ from functools import cache
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy.special import logit, ndtri
 
-from purecover._imports import logit, ndtri
-from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
-from purecover._validation import bad_value, check_choice, check_integer, check_real
+from purecover._validation import bad_value
 from purecover.counts import ScoreCounts
-from purecover.estimators import base
+from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.parameters import parameter
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_size
-
-# -- Kernel densities and rolling medians, in time linear in the scores --------------------------
-
 
 CELLS_PER_BANDWIDTH = 16
 """Cells this fine change a density by less than a thousandth of its largest value."""
@@ -143,9 +140,6 @@ def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
     return windows[:, neighbors].copy()
 
 
-# -- The estimator -------------------------------------------------------------------------------
-
-
 Scale = Literal["auto", "logit", "normal", "none"]
 LARGEST_RATIO = 50.0
 NARROW = 5
@@ -158,7 +152,7 @@ LARGE_TIE = 0.05
 
 
 class Prior(NamedTuple):
-    """What the ratio of densities says about the share of positives."""
+    """Shares of positives that explain a ratio of densities."""
 
     a: float
     em: float
@@ -168,9 +162,9 @@ class Prior(NamedTuple):
     iterations: int
 
 
-@base.register_prior_estimator("dedpul")
+@register_prior_estimator("dedpul")
 @dataclass(kw_only=True, eq=False, repr=False)
-class DEDPUL(base.PriorEstimator):
+class DEDPUL(PriorEstimator):
     r"""Difference-of-estimated-densities: EM on the smoothed ratio of two score densities.
 
     Assumes: the highest scores are positives; labels are clean.
@@ -237,10 +231,10 @@ class DEDPUL(base.PriorEstimator):
 
     reference: ClassVar[str] = "Ivanov, ICMLA 2020"
 
-    scale: Scale = checked("auto", check_choice, choices=get_args(Scale))
-    bandwidth_unlabeled: float = checked(0.05, check_real, low=0.001, high=10)
-    bandwidth_labeled: float = checked(0.1, check_real, low=0.001, high=10)
-    n_points: int = checked(1000, check_integer, low=20, high=10**4)
+    scale: Scale = parameter("auto", "choice", choices=get_args(Scale))
+    bandwidth_unlabeled: float = parameter(0.05, "real", low=0.001, high=10)
+    bandwidth_labeled: float = parameter(0.1, "real", low=0.001, high=10)
+    n_points: int = parameter(1000, "integer", low=20, high=10**4)
 
     def _resolved(self, counts: ScoreCounts) -> str:
         """The scale in use."""
@@ -258,7 +252,7 @@ class DEDPUL(base.PriorEstimator):
         return self.scale
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
-        flipped = base.flipped_counts(counts)
+        flipped = counts.flipped()
         if self._resolved(counts) != "logit":
             return flipped
         # 1 - t instead of -t, so that probabilities stay probabilities. Tiny ones would leave
@@ -266,7 +260,7 @@ class DEDPUL(base.PriorEstimator):
         inside = np.clip(1 + flipped.thresholds, np.finfo(float).tiny, 1 - 2**-53)
         return replace(flipped, thresholds=inside)
 
-    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
         scale = self._resolved(counts)
         scores, ratio, notes = self._ratio(counts, scale)
         falling = np.sort(ratio)[::-1]
@@ -285,7 +279,7 @@ class DEDPUL(base.PriorEstimator):
             "posterior": np.minimum(a * falling, 1.0)[every],
             "at_edge": at_edge,
         }
-        return base.Inclusions(a, notes=notes, details=details)
+        return Inclusions(a, notes=notes, details=details)
 
     def _ratio(
         self, counts: ScoreCounts, scale: str

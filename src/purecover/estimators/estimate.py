@@ -1,70 +1,20 @@
-"""`PriorEstimate`: an estimate of alpha and beta with all that says how far to trust it.
+"""`PriorEstimate`: an estimate of alpha and beta with the figures that say how far to trust it.
 
-Apart from the estimators, which take time to import: reports and checks read it without them.
+Reports and checks read it without the estimators, which take time to import.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from purecover._codec import plain_fields
-from purecover._validation import Frozen, FrozenDict
+from purecover._validation import Frozen
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
 
 Ends = tuple[float, float]
-
-
-class WhenLooked(Mapping[str, Ends]):
-    """A mapping that is found when somebody looks."""
-
-    def __init__(self, find: Callable[[], dict[str, Ends]]) -> None:
-        self._find = find
-
-    @cached_property
-    def _found(self) -> dict[str, Ends]:
-        found = self._find()
-        self._find = lambda: found  # and not what it held; another thread may look as well
-        return found
-
-    def __getitem__(self, key: str) -> Ends:
-        return self._found[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __repr__(self) -> str:
-        return repr(self._found)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FrozenDict, (self._found,)
-
-
-@dataclass(frozen=True)
-class LabelRates:
-    """How often positives of the kinds that features show are labeled.
-
-    Attributes
-    ----------
-    n_kinds : int
-        Kinds of labeled examples that were told apart.
-    lowest, highest : float
-        Shares of positives that are labeled, in the kinds where these are smallest and largest.
-    surely_unlike : float
-        How many times the odds of a label in one kind exceed those in another at least, by the
-        ends of their intervals; 1 or less where all may be the same.
-    """
-
-    n_kinds: int
-    lowest: float
-    highest: float
-    surely_unlike: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +24,7 @@ class PriorEstimate(Frozen):
     Attributes
     ----------
     estimator : str
-        What estimated them: its name in :func:`prior_estimators`, or its class if it has none.
+        The estimator: its name in :func:`prior_estimators`, or its class if it has none.
         A method that was run both ways keeps its name; ``proportions.origin`` tells.
     proportions : MixtureProportions
         The estimate.
@@ -87,7 +37,7 @@ class PriorEstimate(Frozen):
         The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie, with 95 %
         confidence, even if no region of the scores is pure; see :func:`inclusion_bound`.
     notes : tuple of str
-        What the estimator has to say.
+        Notes of the estimator.
     identifiable : bool
         Whether the scores can tell.
     at_edge : bool

@@ -8,13 +8,13 @@ from statistics import NormalDist
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import log_ndtr, ndtr
 
-from purecover._imports import log_ndtr, ndtr
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, bad_type, public, warn
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import check_both_sides, read_counts
-from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
+from purecover.estimators.choice import KnownBeta, check_estimator, with_clean_labels
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals.evidence import bins_for, local_ratio
 from purecover.intervals.interval import Interval
@@ -63,10 +63,6 @@ class Quantifier:
     ----------
     proportions_ : MixtureProportions
         Alpha and beta of the data that it was fitted on.
-
-    See Also
-    --------
-    ScoreMonitor.quantifier : One fitted on all that a monitor has seen.
 
     Notes
     -----
@@ -152,7 +148,7 @@ class Quantifier:
             self.proportions_ = told
         else:
             fitted = check_estimator(given.estimator)
-            tell_clean(fitted, given.beta)
+            with_clean_labels(fitted, given.beta)
             fitted.fit(counts)
             self.proportions_ = given.estimated(fitted.proportions_)
             again = fitted if given.beta is None else KnownBeta(fitted, given.beta)
@@ -320,14 +316,14 @@ class Quantifier:
         return variance
 
     def _weight(self, scores: FloatArray, share: float) -> FloatArray:
-        """What tells the share of positives best where it is about so much."""
+        """Weight of each score that tells best a share of positives near this one."""
         more = np.expm1(np.interp(scores, *self._ratio))
         share = min(max(share, 0.01), 0.99)
         return np.asarray(more / (1 + share * more))
 
 
 class _Sample(NamedTuple):
-    """What is read of a sample: where its mean lies between those of labeled and unlabeled."""
+    """Mean of a sample, and where it lies between those of labeled and unlabeled."""
 
     size: int
     mean: float

@@ -1,24 +1,42 @@
-"""From a report, or a comparison, to the text of a page; computes nothing new."""
+"""Reports, comparisons and other results as pages of one file; computes nothing new."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import math
+import os
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-import numpy as np
-
-from purecover import _view as view
 from purecover._codec import plain
-from purecover._typing import FloatArray
+from purecover._documents import comparison as compared
+from purecover._documents import evidence
+from purecover._documents import many as many_reports
+from purecover._documents import report as parts
+from purecover._documents.formats import (
+    WITHHELD,
+    at_most,
+    cut,
+    ends,
+    listed,
+    number,
+    shortened,
+    versions,
+)
+from purecover._documents.headline import (
+    RANDOM_LABELS_UNSEEN,
+    auc_as_estimated,
+    has_rare_positives,
+    headline,
+)
+from purecover._documents.parts import Headline, Table
 from purecover.html import svg
-from purecover.html.payload import make_payload
-from purecover.recovery.metrics import METRICS
+from purecover.html.payload import make_payload, true_pr
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
@@ -28,83 +46,6 @@ if TYPE_CHECKING:
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
-
-
-# -- The curves of the page as they stand in the file, before a script draws them anew -----------
-
-
-_NONE = "; there is no recovered one."
-
-
-def roc_chart(report: PUReport) -> dict[str, Any]:
-    """Observed and recovered ROC curve."""
-    roc = report.roc
-    diagonal = np.array([0.0, 1.0])
-    area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
-    if (direct := view.cautious(report)) is not None:
-        area = f"{direct:.3f}; cautious AUC {area}"
-    curves = [
-        ("chance", "chance", diagonal, diagonal),
-        ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
-    ]
-    if not report.contradicted:
-        curves.append(("recovered", f"recovered (AUC {area})", roc.fpr, roc.tpr))
-    if report.truth is not None:
-        known = view.number(report.truth.metrics["roc_auc"], 3)
-        true = report.truth.roc
-        curves.append(("true", f"true (AUC {known})", true.fpr_pu, true.tpr_pu))
-    at = (report.metrics.get("fpr", math.nan), report.metrics.get("recall", math.nan))
-    return svg.make_chart(
-        "roc",
-        "ROC curve",
-        f"True-positive rate against false-positive rate. The observed curve has an AUC of "
-        f"{report.auc_pu:.3f}" + (_NONE if report.contradicted else f", the recovered one {area}."),
-        axes=("False-positive rate", "True-positive rate"),
-        curves=curves,
-        band=report.roc_band,
-        point=at,
-        point_label=f"threshold {report.metrics.threshold:.4g}",
-    )
-
-
-def pr_chart(report: PUReport) -> dict[str, Any]:
-    """Observed and recovered precision-recall curve."""
-    pr = report.pr
-    curves = [
-        ("chance", f"chance (prior {pr.prior:.3g})", np.array([0.0, 1.0]), np.full(2, pr.prior)),
-        (
-            "observed",
-            f"observed (area {view.number(pr.auc_pr_pu, 3)})",
-            pr.recall_pu,
-            pr.precision_pu,
-        ),
-    ]
-    area = view.number(pr.auc_pr, 3)
-    if not report.contradicted:
-        curves.append(("recovered", f"recovered (area {area})", pr.recall, pr.precision))
-    precision = METRICS["precision"].of_rates
-    if report.truth is not None and precision is not None:
-        true = report.truth.roc
-        values = precision(true.tpr_pu, true.fpr_pu, report.truth.prior, report.metrics.options)
-        known = view.number(report.truth.metrics["auc_pr"], 3)
-        curves.append(("true", f"true (area {known})", true.tpr_pu, np.asarray(values)))
-    at = (report.metrics.get("recall", math.nan), report.metrics.get("precision", math.nan))
-    return svg.make_chart(
-        "pr",
-        "Precision-recall curve",
-        f"Precision against recall, for a population with a share of {pr.prior:.3g} positives. "
-        f"The area under the observed curve is {view.number(pr.auc_pr_pu, 3)}"
-        + (_NONE if report.contradicted else f", under the recovered one {area}."),
-        axes=("Recall", "Precision"),
-        curves=curves,
-        band=report.pr_band,
-        point=at,
-        point_label=f"threshold {report.metrics.threshold:.4g}",
-    )
-
-
-# -- From a report to the text of a page; computes nothing new -----------------------------------
-
 
 ENGINE = tuple(
     f"js/engine/{name}.js"
@@ -132,6 +73,8 @@ SCRIPTS = (
 """Scripts of a report."""
 _AT_A_GLANCE = ("precision", "recall", "f1", "mcc", "cost")
 """The few metrics that stand beside the numbers of the unlabeled."""
+_TILES = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "Precision", "recall": "Recall"}
+"""Metrics beside the sliders; where positives are rare, those of the threshold come first."""
 
 
 class About(TypedDict, total=False):
@@ -150,6 +93,81 @@ class About(TypedDict, total=False):
     command: str | None
     title: str | None
     source: Mapping[str, Any] | None
+
+
+def roc_chart(report: PUReport) -> dict[str, Any]:
+    """The observed, recovered and true ROC curve."""
+    roc, truth = report.roc, report.truth
+    area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
+    if (direct := auc_as_estimated(report)) is not None:
+        area = f"{direct:.3f}; cautious AUC {area}"
+    curves = [
+        ("chance", "chance", [0, 1], [0, 1]),
+        ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
+        ("recovered", f"recovered (AUC {area})", roc.fpr, roc.tpr),
+    ]
+    if truth is not None:
+        known = number(truth.metrics["roc_auc"], 3)
+        curves.append(("true", f"true (AUC {known})", truth.roc.fpr_pu, truth.roc.tpr_pu))
+    return _curve_chart(
+        report,
+        ("roc", "ROC curve"),
+        f"True-positive rate against false-positive rate. The observed curve has an AUC of "
+        f"{report.auc_pu:.3f}",
+        f", the recovered one {area}.",
+        axes={"fpr": "False-positive rate", "recall": "True-positive rate"},
+        curves=curves,
+        band=report.roc_band,
+    )
+
+
+def pr_chart(report: PUReport) -> dict[str, Any]:
+    """The observed, recovered and true precision-recall curve."""
+    pr, truth = report.pr, report.truth
+    observed, area = number(pr.auc_pr_pu, 3), number(pr.auc_pr, 3)
+    curves = [
+        ("chance", f"chance (prior {pr.prior:.3g})", [0, 1], [pr.prior, pr.prior]),
+        ("observed", f"observed (area {observed})", pr.recall_pu, pr.precision_pu),
+        ("recovered", f"recovered (area {area})", pr.recall, pr.precision),
+    ]
+    if truth is not None:
+        known = number(truth.metrics["auc_pr"], 3)
+        curves.append(("true", f"true (area {known})", *true_pr(truth)))
+    return _curve_chart(
+        report,
+        ("pr", "Precision-recall curve"),
+        f"Precision against recall, for a population with a share of {pr.prior:.3g} positives. "
+        f"The area under the observed curve is {observed}",
+        f", under the recovered one {area}.",
+        axes={"recall": "Recall", "precision": "Precision"},
+        curves=curves,
+        band=report.pr_band,
+    )
+
+
+def _curve_chart(
+    report: PUReport,
+    titles: tuple[str, str],
+    observed: str,
+    recovered: str,
+    *,
+    axes: dict[str, str],
+    curves: list[Any],
+    band: Any,
+) -> dict[str, Any]:
+    """A chart with the threshold marked, and without what contradicts the scores."""
+    if report.contradicted:
+        recovered = "; there is no recovered one."
+        curves = [curve for curve in curves if curve[0] != "recovered"]
+    x, y = (report.metrics.get(name, math.nan) for name in axes)
+    return svg.make_chart(
+        *titles,
+        observed + recovered,
+        axes=tuple(axes.values()),  # type: ignore[arg-type]
+        curves=curves,
+        band=band,
+        point=(x, y, f"threshold {report.metrics.threshold:.4g}"),
+    )
 
 
 def render_report(report: PUReport, **about: Unpack[About]) -> str:
@@ -177,33 +195,44 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
     >>> report.to_html().startswith("<!doctype html>")
     True
     """
-    payload = make_payload(report)
+    payload, rare = make_payload(report), has_rare_positives(report)
     return _page(
         "report.html.j2",
         "Recovered performance",
-        view.headline(report),
+        headline(report),
         about,
         data=(report.counts, report.scores_from),
         scripts=SCRIPTS,
-        view=view.sections(report),
-        columns=view.metric_columns(report),
+        view=parts.sections(report),
+        columns=parts.metric_columns(report),
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
-        dots=None if report.estimation is None else svg.make_dots(report.estimation, report.truth),
-        tiles=_tiles(report),
-        glance=[view.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
-        population=view.population(report),
-        thinning=view.thinning(payload["thinned"], report.counts),
+        tiles=dict(sorted(_TILES.items(), key=lambda tile: tile[0] in _AT_A_GLANCE, reverse=rare)),
+        glance=[parts.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
+        population=parts.population(report),
+        thinning=_thinning_note(payload["thinned"], report.counts),
         payload=payload,
     )
 
 
-def _tiles(report: PUReport) -> dict[str, str]:
-    """Figures beside the sliders; where positives are rare, those of the threshold come first."""
-    titles = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "Precision", "recall": "Recall"}
-    order = sorted(titles, key=("precision", "recall").__contains__, reverse=view.rare(report))
-    return {name: titles[name] for name in order}
+def _thinning_note(thinned: Mapping[str, Any] | None, counts: ScoreCounts) -> str:
+    """Which counts the sliders compute from, and how near that is to all the scores."""
+    things = "bins of scores" if counts.is_binned else "distinct scores"
+    if thinned is None:
+        return (
+            f"The sliders compute in this page, from the counts at all {counts.n_thresholds:,} "
+            f"{things}, what purecover would compute."
+        )
+    area = thinned["auc_pr_difference"]
+    also = "" if area is None else f", and AUC-PR, at the report's own values, by {at_most(area)}"
+    return (
+        f"The figures of the report come from all {thinned['n_thresholds']:,} {things}. The "
+        f"sliders compute in this page from the counts at {thinned['kept']:,} of them, where "
+        "observed rates are exact: that moves the observed AUC by at most "
+        f"{at_most(thinned['auc_bound'])}, an observed rate at a threshold between them by at "
+        f"most {at_most(thinned['rate_bound'])}{also}."
+    )
 
 
 _IN_NOTEBOOK = (
@@ -222,23 +251,20 @@ def render_notebook(report: PUReport) -> str:
     """
     return _filled(
         "notebook.html.j2",
-        headline=view.headline(report),
+        headline=headline(report),
         chart=roc_chart(report),
-        columns=view.metric_columns(report),
-        rows=[view.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+        columns=parts.metric_columns(report),
+        rows=[parts.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
         assumptions=report.assumptions,
         findings=report.findings,
         colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
     )
 
 
-# -- A comparison as plain data for the script of its page ---------------------------------------
-
-
-LONGEST = 34
+MAX_NAME = 34
 """Characters of a name in a legend."""
 
-MANY = 12
+MAX_BASELINES = 12
 """With more models than this the page keeps to its baseline: pairs grow as their square."""
 
 
@@ -249,114 +275,70 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     replicates in which it is better; null where something is undefined.
     """
     names = list(comparison.names)
-    first = comparison.reports[comparison.baseline]
-    metrics = view.shown_metrics(first.metrics)
-    free = len(names) <= MANY and comparison._rows is not None
-    choices = names if free else [comparison.baseline]
+    first = comparison.reports[comparison.baseline].metrics
+    metrics = parts.shown_metrics(first)
+    free = len(names) <= MAX_BASELINES and comparison._rows is not None
+    differences = {}
+    for base in names if free else [comparison.baseline]:
+        other = comparison.against(base)
+        differences[names.index(base)] = {
+            metric: [
+                plain([names.index(name), i.estimate, i.low, i.high, better.get(name, math.nan)])
+                for name, i in other.differences[metric].items()
+            ]
+            for metric in metrics
+            for better in [other.better.get(metric, {})]
+        }
     return {
         "schema": 1,
         "names": names,
         "baseline": names.index(comparison.baseline),
         "confidence_level": comparison.confidence_level,
-        "metrics": [{"name": m, "title": view.title_of(m, first.metrics.options)} for m in metrics],
-        "differences": {
-            names.index(base): _differences(comparison.against(base), metrics, names)
-            for base in choices
-        },
-        "curves": {each.name: each.payload() for each in curves_of(comparison)},
+        "metrics": [{"name": m, "title": parts.title_of(m, first.options)} for m in metrics],
+        "differences": differences,
+        "curves": comparison_curves(comparison),
     }
 
 
-def _differences(
-    comparison: ScoreComparison, metrics: list[str], names: list[str]
-) -> dict[str, list[list[float | None]]]:
-    found = {}
-    for metric in metrics:
-        better = comparison.better.get(metric, {})
-        found[metric] = [
-            plain([names.index(name), i.estimate, i.low, i.high, better.get(name, math.nan)])
-            for name, i in comparison.differences[metric].items()
-        ]
-    return found
-
-
-@dataclass(frozen=True)
-class Curves:
-    """Curves of all models: area, x and y by name; ``chance`` is its label and both its ends."""
-
-    name: str
-    title: str
-    about: str
-    axes: tuple[str, str]
-    chance: tuple[str, list[float]]
-    models: dict[str, tuple[str, FloatArray, FloatArray]]
-
-    @property
-    def description(self) -> str:
-        """What is drawn, with the areas."""
-        return f"{self.about}: {', '.join(f'{n} {area}' for n, (area, *_) in self.models.items())}."
-
-    def label(self, name: str) -> str:
-        """A model in the legend."""
-        return f"{view.shortened(name, LONGEST)} ({self.models[name][0]})"
-
-    def payload(self) -> dict[str, Any]:
-        """Plain data for the script."""
-        models = []
-        for name, (_, *curve) in self.models.items():
-            x, y = (each.round(6).tolist() for each in svg.drawn_points(*curve))
-            models.append({"name": name, "label": self.label(name), "x": x, "y": y})
-        return {
-            "title": self.title,
-            "description": self.description,
-            "x": self.axes[0],
-            "y": self.axes[1],
-            "chance": {"label": self.chance[0], "x": [0, 1], "y": self.chance[1]},
-            "models": models,
-        }
-
-    def chart(self, kinds: dict[str, str]) -> dict[str, Any]:
-        """The figure as it stands in the file; ``kinds`` are classes in the style sheet."""
-        label, heights = self.chance
-        curves = [("chance", label, np.array([0.0, 1.0]), np.array(heights, dtype=np.float64))]
-        curves += [(kinds[n], self.label(n), x, y) for n, (_, x, y) in self.models.items()]
-        return svg.make_chart(
-            self.name, self.title, self.description, axes=self.axes, curves=curves
-        )
-
-
-def curves_of(comparison: ScoreComparison) -> list[Curves]:
-    """ROC and precision-recall curves."""
-    rocs, prs = {}, {}
+def comparison_curves(comparison: ScoreComparison) -> dict[str, dict[str, Any]]:
+    """Recovered ROC and precision-recall curves of all models, as plain data."""
+    prior = comparison.reports[comparison.baseline].pr.prior
+    found: dict[str, dict[str, Any]] = {
+        "roc": {
+            "title": "Recovered ROC curves",
+            "description": "True-positive rate against false-positive rate. Recovered AUC: ",
+            "x": "False-positive rate",
+            "y": "True-positive rate",
+            "chance": {"label": "chance", "x": [0, 1], "y": [0, 1]},
+            "models": [],
+        },
+        "pr": {
+            "title": "Recovered precision-recall curves",
+            "description": "Precision against recall, for a population with a share of "
+            f"{prior:.3g} positives. Recovered AUC-PR: ",
+            "x": "Recall",
+            "y": "Precision",
+            "chance": {"label": f"chance (prior {prior:.3g})", "x": [0, 1], "y": [prior, prior]},
+            "models": [],
+        },
+    }
+    areas: dict[str, list[str]] = {"roc": [], "pr": []}
     for name, report in comparison.reports.items():
         if report.contradicted:
             continue
-        area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
-        rocs[name] = (area, report.roc.fpr, report.roc.tpr)
-        prs[name] = (view.number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision)
-    prior = comparison.reports[comparison.baseline].pr.prior
-    return [
-        Curves(
-            "roc",
-            "Recovered ROC curves",
-            "True-positive rate against false-positive rate. Recovered AUC",
-            ("False-positive rate", "True-positive rate"),
-            ("chance", [0, 1]),
-            rocs,
-        ),
-        Curves(
-            "pr",
-            "Recovered precision-recall curves",
-            f"Precision against recall, for a population with a share of {prior:.3g} positives. "
-            "Recovered AUC-PR",
-            ("Recall", "Precision"),
-            (f"chance (prior {prior:.3g})", [prior, prior]),
-            prs,
-        ),
-    ]
-
-
-# -- From a comparison to the text of a page; computes nothing new -------------------------------
+        auc = "infeasible" if report.infeasible else f"{report.auc:.3f}"
+        curves = {
+            "roc": (auc, report.roc.fpr, report.roc.tpr),
+            "pr": (number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision),
+        }
+        for kind, (area, horizontal, vertical) in curves.items():
+            x, y = (each.round(6).tolist() for each in svg.drawn_points(horizontal, vertical))
+            label = f"{shortened(name, MAX_NAME)} ({area})"
+            found[kind]["models"].append({"name": name, "label": label, "x": x, "y": y})
+            areas[kind].append(f"{name} {area}")
+    for kind, spec in found.items():
+        spec["description"] += f"{', '.join(areas[kind])}."
+    return found
 
 
 COMPARISON_SCRIPTS = (*CHARTS, "js/compare.js")
@@ -366,48 +348,47 @@ COLORS = 6
 
 def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> str:
     """A comparison as a self-contained page; see :func:`render_report`."""
-    kinds = {
-        name: f"series s{i % COLORS} d{i // COLORS % 3}" for i, name in enumerate(comparison.names)
-    }
+    numbers = {name: i for i, name in enumerate(comparison.names)}
     first = comparison.reports[comparison.baseline]
-    main = view.main_metrics(comparison)
-    rest = [name for name in view.shown_metrics(first.metrics) if name not in main]
+    main = compared.main_metrics(comparison)
+    rest = [name for name in parts.shown_metrics(first.metrics) if name not in main]
+    payload = comparison_payload(comparison)
+
+    def chart(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+        curves = [("chance", *spec["chance"].values())]
+        for model in spec["models"]:
+            i = numbers[model["name"]]
+            kind = f"series s{i % COLORS} d{i // COLORS % 3}"
+            curves.append((kind, model["label"], model["x"], model["y"]))
+        axes = (spec["x"], spec["y"])
+        return svg.make_chart(name, spec["title"], spec["description"], axes=axes, curves=curves)
+
+    def tables(names: Sequence[str]) -> list[tuple[Table, str | None]]:
+        return [(compared.metric_table(comparison, name), comparison.best(name)) for name in names]
+
     return _page(
         "compare.html.j2",
         "Comparison of models",
-        view.comparison_headline(comparison),
+        compared.comparison_headline(comparison),
         about,
         data=(first.counts, first.scores_from),
         styles=("compare.css",),
         scripts=COMPARISON_SCRIPTS,
-        notes=view.comparison_notes(comparison)[1:],  # the heading names the baseline
-        main=[(view.compared(comparison, name), comparison.best(name)) for name in main],
-        rest=[(view.compared(comparison, name), comparison.best(name)) for name in rest],
+        notes=compared.comparison_notes(comparison)[1:],  # the heading names the baseline
+        main=tables(main),
+        rest=tables(rest),
         resampled=bool(comparison.n_resamples),
-        whiskers=[
-            svg.make_whiskers(
-                name,
-                view.title_of(name, first.metrics.options),
-                comparison.differences[name],
-                kinds,
-                comparison.baseline,
-            )
-            for name in main
-        ],
         baseline=comparison.baseline,
-        charts=[each.chart(kinds) for each in curves_of(comparison)],
-        findings=view.findings_by_score(comparison),
+        charts=[chart(name, spec) for name, spec in payload["curves"].items()],
+        findings=compared.findings_by_score(comparison),
         n_scores=len(comparison.names),
-        facts=view.comparison_facts(comparison),
-        assumptions=view.assumptions_section(first),
-        unseen=view.UNSEEN,
+        facts=compared.comparison_facts(comparison),
+        assumptions=parts.assumptions_section(first),
+        unseen=RANDOM_LABELS_UNSEEN,
         estimation_notes=() if first.estimation is None else first.estimation.notes,
-        interval_note=view.comparison_interval_note(comparison),
-        payload=comparison_payload(comparison),
+        interval_note=compared.interval_note(comparison),
+        payload=payload,
     )
-
-
-# -- Many reports as a page of one table ---------------------------------------------------------
 
 
 MOST_ROWS = 1000
@@ -425,9 +406,9 @@ def render_many(many: ManyReports, **about: Unpack[About]) -> str:
     return _page(
         "many.html.j2",
         "Many evaluations",
-        view.many_headline(many),
+        many_reports.many_headline(many),
         about,
-        columns=view.many_titles(many),
+        columns=many_reports.many_titles(many),
         rows=[_many_row(row, many.metrics, low) for row in ordered[:MOST_ROWS]],
         left_out=max(len(ordered) - MOST_ROWS, 0),
         low=low,
@@ -447,26 +428,22 @@ def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any
     interval = row.intervals.get(first)
     curve = ""
     if row.report is not None and not row.contradicted:
-        x, y = svg.drawn_points(row.report.roc.fpr, row.report.roc.tpr)
+        x, y = svg.drawn_points(row.report.roc.fpr, row.report.roc.tpr, 2 * _SQUARE)
         pairs = zip(x.tolist(), y.tolist(), strict=True)
         curve = " ".join(f"{_SQUARE * a:.1f},{_SQUARE * (1 - b):.1f}" for a, b in pairs)
     shown = {
-        name: view.WITHHELD if row.contradicted else view.number(row.recovered[name])
-        for name in metrics
+        name: WITHHELD if row.contradicted else number(row.recovered[name]) for name in metrics
     }
     return {
         "row": row,
         "values": shown,
-        "observed": view.number(row.observed[first]),
-        "ends": "" if interval is None else view.ends(interval),
+        "observed": number(row.observed[first]),
+        "ends": ends(interval),
         "marks": (at(row.observed[first]), at(row.recovered[first])),
         "bar": None if interval is None else (at(interval.low), at(interval.high)),
         "curve": curve,
         "checks": [(code, how) for code, how in row.findings if how != "note"],
     }
-
-
-# -- Evidence thresholds as a page ---------------------------------------------------------------
 
 
 def render_evidence(
@@ -476,15 +453,12 @@ def render_evidence(
     return _page(
         "evidence.html.j2",
         "Evidence strength of a score",
-        view.evidence_headline(found, report),
+        evidence.evidence_headline(found, report),
         about,
-        view=view.evidence_sections(found),
+        view=evidence.evidence_sections(found),
         chart=svg.evidence_chart(found),
-        facts=view.evidence_facts(found),
+        facts=evidence.evidence_facts(found),
     )
-
-
-# -- A monitor as a page: timelines, and a table of partitions -----------------------------------
 
 
 MOST_PARTITIONS = 400
@@ -494,15 +468,15 @@ MOST_PARTITIONS = 400
 def render_monitor(
     monitor: ScoreMonitor,
     *,
-    said: view.Headline,
-    table: view.Table,
-    tests: view.Table | None,
+    said: Headline,
+    table: Table,
+    tests: Table | None,
     **about: Unpack[About],
 ) -> str:
     """A monitor as a self-contained page; what it says comes as sentences and tables."""
     shown = monitor.partitions[-MOST_PARTITIONS:]
     names = [part.name for part in shown]
-    drifted = [part.drift is not None and part.drift.drifted for part in shown]
+    drifted = [part.drifted for part in shown]
     areas: dict[str, tuple[str, Sequence[Interval | None]]] = {
         "observed": ("observed AUC", [part.auc_pu for part in shown]),
         "recovered": ("recovered AUC", [part.auc for part in shown]),
@@ -524,13 +498,10 @@ def render_monitor(
     )
 
 
-# -- A page of one file --------------------------------------------------------------------------
-
-
 def _page(
     template: str,
     usual_title: str,
-    said: view.Headline,
+    said: Headline,
     about: About,
     *,
     data: tuple[ScoreCounts | None, str | None] = (None, None),
@@ -549,13 +520,30 @@ def _page(
         scripts,
         title=title or usual_title,
         # What the browser's title names where the caller gave no title of their own.
-        subject="" if title else view.listed(source.get("file"), 80),
-        identity=view.identity(*data, source),
+        subject="" if title else listed(source.get("file"), 80),
+        identity=_identity(*data, source),
         headline=said,
-        versions=view.versions(),
+        versions=versions(),
         command=about.get("command"),
         **{"payload": {}, **values},
     )
+
+
+def _identity(
+    counts: ScoreCounts | None, scores_from: str | None, source: Mapping[str, Any]
+) -> list[str]:
+    """The subject of a page in short: file, scores, rows, date and version."""
+    named = {"File": source.get("file"), "Scores": source.get("columns", {}).get("score")}
+    found = [f"{title}: {listed(names, 120)}" for title, names in named.items() if names]
+    if scores_from is not None:
+        found.append(f"Scores of {cut(scores_from, 120)}")
+    if counts is not None:
+        sizes = parts.sizes(counts).items()
+        found.append(", ".join(f"{size} {name.lower()}" for name, size in sizes))
+    moment = os.environ.get("SOURCE_DATE_EPOCH")
+    day = datetime.fromtimestamp(float(moment), UTC) if moment else datetime.now().astimezone()
+    version = sys.modules["purecover"].__version__
+    return [*found, f"{day.day} {day:%B %Y}", f"purecover {version}"]
 
 
 def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **values: Any) -> str:

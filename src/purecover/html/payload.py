@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._codec import picked, plain
+from purecover._documents.formats import bounded
+from purecover._documents.headline import target_of
+from purecover._documents.report import (
+    confidence_level,
+    estimates,
+    shown_metrics,
+    title_of,
+)
 from purecover._typing import FloatArray, IntArray
-from purecover._view import bounded, estimates, level, shown_metrics, target_of, title_of
 from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
 from purecover.exceptions import PurecoverError, RecoveryWarning
-from purecover.html.svg import drawn_points, split_worst
-from purecover.recovery.curves import blended, recover_roc
-from purecover.recovery.metrics import METRICS, metrics_from_roc
+from purecover.html.svg import drawn_points
+from purecover.recovery.curves import blended, pr_from_roc, recover_roc
+from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
@@ -28,16 +35,13 @@ if TYPE_CHECKING:
     from purecover.report.results import PUReport, TrueFigures
 
 
-# -- Fewer cells that say nearly the same, and how nearly: a million scores on a small page ------
-
-
 _GROWTH = 1.1
-"""At the top, where precision is decided, ranks of boundaries grow by this factor, if they can."""
+"""Near the top, where precision is decided, ranks of boundaries grow by this factor."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThinnedCounts:
-    r"""Counts with neighboring scores merged, and what that can change.
+    r"""Counts with neighboring scores merged, and bounds of the error.
 
     Attributes
     ----------
@@ -88,22 +92,17 @@ def thin_counts(
     threshold : float, optional
         No cell straddles this threshold, so that observed rates there are exact.
     top_k : float, optional
-        Nor are the scores around the so-manieth of the unlabeled merged, for metrics that look
-        at the top k.
+        Scores around the k-th of the unlabeled are not merged, for metrics of the top k.
 
     Returns
     -------
     ThinnedCounts
-        The counts, as they were if they are few enough, and the bounds.
+        The merged counts, or the same counts if they are few enough, and the bounds.
 
     Notes
     -----
-    Of the :math:`n` cells, a quarter are laid out so that :math:`l_c/L + u_c/U` grows by
-    :math:`8/n` from one to the next; scores that hold more than that stay alone, so that no
-    merged cell holds more than :math:`16/n`. Near the top of both samples ranks of boundaries
-    grow by a tenth. The rest come from splitting cells in two, each time the one and at the score
-    where :math:`\sum l_c u_c` falls most. What is left once no split helps goes into smaller
-    steps between thresholds.
+    Near the top of both samples the ranks of boundaries grow by a tenth. The other cells hold
+    equal parts of :math:`l_c/L + u_c/U`; a score with more than such a part stays alone.
 
     Examples
     --------
@@ -113,8 +112,8 @@ def thin_counts(
     >>> sample = simulate.binormal(1.5).sample(10_000, 50_000, alpha=0.25, random_state=0)
     >>> counts = ScoreCounts.from_scores(sample.scores, sample.labeled)
     >>> thinned = thin_counts(counts, 1000)
-    >>> thinned.counts
-    ScoreCounts(10,000 labeled, 50,000 unlabeled, 1,000 bins)
+    >>> thinned.counts.n_thresholds <= 1000
+    True
     >>> abs(auc_pu(thinned.counts) - auc_pu(counts)) <= thinned.auc_bound < 5e-4
     True
     """
@@ -122,82 +121,21 @@ def thin_counts(
         return ThinnedCounts(counts=counts, auc_bound=0.0, rate_bound=0.0)
     seen = pu_roc_curve(counts)
     labeled, unlabeled = seen.tpr_pu, seen.fpr_pu  # shares above a boundary before each score
-    edges = _layout(counts, labeled, unlabeled, max_cells, threshold, top_k)
-    edges = _split(edges, labeled, unlabeled, max_cells)
-    edges = _filled(edges, labeled + unlabeled, max_cells)
-    return _merged(counts, edges, labeled, unlabeled)
-
-
-def _layout(
-    counts: ScoreCounts,
-    labeled: FloatArray,
-    unlabeled: FloatArray,
-    max_cells: int,
-    threshold: float | None,
-    top_k: float | None,
-) -> IntArray:
-    """Boundaries that have to be there, whatever the pairs within cells: 7/8 of all at most."""
-    last, steps = counts.n_thresholds, max_cells // 4
+    fixed = _fixed_boundaries(counts, labeled, unlabeled, max_cells, threshold, top_k)
     both = labeled + unlabeled
-    heavy = np.flatnonzero(np.diff(both) > both[-1] / steps)
-    found = [np.array([0, 1, last]), _equal_steps(both, steps), heavy, heavy + 1]
-    for running, size in ((labeled, counts.n_labeled), (unlabeled, counts.n_unlabeled)):
-        # From one example, or what stands for it among weights, to one step.
-        first = min(1 / max(size, 2.0), 1 / steps)
-        n_ranks = min(int(np.log(1 / (steps * first)) / np.log(_GROWTH)), max_cells // 16)
-        ranks = np.geomspace(first, 1 / steps, max(n_ranks, 1)) * (1 - 1e-9)
-        found.append(np.searchsorted(running, ranks))
-    if threshold is not None:
-        below = int(np.searchsorted(counts.thresholds[::-1], threshold, side="left"))
-        found.append(np.array([last - below]))
-    if top_k is not None:
-        # Rates there are read between the last boundary that is not beyond, and the next.
-        at = int(np.searchsorted(unlabeled, top_k / counts.n_unlabeled, side="right"))
-        found.append(np.array([max(at - 1, 0), min(at, last)]))
-    return np.unique(np.concatenate(found))
-
-
-def _equal_steps(running: FloatArray, steps: int) -> IntArray:
-    """Boundaries between which a running sum grows by equal parts, give or take a score."""
-    wanted = np.arange(1, steps) * (running[-1] / steps)
-    return np.searchsorted(running, wanted, side="right") - 1
-
-
-def _filled(edges: IntArray, running: FloatArray, max_cells: int) -> IntArray:
-    """More boundaries at equal steps, as small as the number of cells allows."""
-    few, many = 1, 4 * max_cells
-    while few < many:  # the largest number of steps that fits
-        steps = (few + many + 1) // 2
-        if np.union1d(edges, _equal_steps(running, steps)).size <= max_cells + 1:
-            few = steps
-        else:
-            many = steps - 1
-    return np.union1d(edges, _equal_steps(running, few))
-
-
-def _split(edges: IntArray, labeled: FloatArray, unlabeled: FloatArray, max_cells: int) -> IntArray:
-    """More boundaries, each where the pairs within cells become fewest."""
-
-    def across(i: int, j: int) -> FloatArray:
-        """Pairs across a new boundary: l1 u2 + l2 u1."""
-        l_above, u_above = labeled[i + 1 : j] - labeled[i], unlabeled[i + 1 : j] - unlabeled[i]
-        pairs = l_above * (unlabeled[j] - unlabeled[i] - u_above)
-        return pairs + u_above * (labeled[j] - labeled[i] - l_above)
-
-    return split_worst(edges, across, max_cells + 1)
-
-
-def _merged(
-    counts: ScoreCounts,
-    edges: IntArray,
-    labeled: FloatArray,
-    unlabeled: FloatArray,
-) -> ThinnedCounts:
+    steps = max_cells - fixed.size
+    while True:
+        wanted = np.arange(1, steps) * (both[-1] / steps)
+        heavy = np.flatnonzero(np.diff(both) > both[-1] / steps)
+        equal = np.searchsorted(both, wanted, side="right") - 1
+        edges = np.unique(np.concatenate([fixed, equal, heavy, heavy + 1]))
+        if edges.size <= max_cells + 1:
+            break
+        steps -= steps // 50 + 1
     starts, ends = edges[:-1], edges[1:]
     single = counts.labeled / counts.n_labeled * (counts.unlabeled / counts.n_unlabeled)
     pairs = np.diff(labeled[edges]) * np.diff(unlabeled[edges]) - np.add.reduceat(single, starts)
-    # Single scores forget nothing; theirs is rounding.
-    merged = ends - starts > 1
+    merged = ends - starts > 1  # single scores forget nothing; theirs is rounding
     between = [
         np.where(merged, rate[ends - 1] - rate[starts], 0.0) for rate in (labeled, unlabeled)
     ]
@@ -208,7 +146,32 @@ def _merged(
     )
 
 
-# -- A report as plain data for the script of its page: finite numbers, short lists, no markup ---
+def _fixed_boundaries(
+    counts: ScoreCounts,
+    labeled: FloatArray,
+    unlabeled: FloatArray,
+    max_cells: int,
+    threshold: float | None,
+    top_k: float | None,
+) -> IntArray:
+    """Boundaries at the ends, at the top of both samples, at the threshold and at the top k."""
+    last = counts.n_thresholds
+    found = [np.array([0, 1, last])]
+    for running, size in ((labeled, counts.n_labeled), (unlabeled, counts.n_unlabeled)):
+        # From one example, or what stands for it among weights, to the size of other cells.
+        most = 4 / max_cells
+        first = min(1 / max(size, 2.0), most)
+        n_ranks = min(int(np.log(most / first) / np.log(_GROWTH)), max_cells // 16)
+        ranks = np.geomspace(first, most, max(n_ranks, 1)) * (1 - 1e-9)
+        found.append(np.searchsorted(running, ranks))
+    if threshold is not None:
+        below = int(np.searchsorted(counts.thresholds[::-1], threshold, side="left"))
+        found.append(np.array([last - below]))
+    if top_k is not None:
+        # Rates there are read between the last boundary that is not beyond, and the next.
+        at = int(np.searchsorted(unlabeled, top_k / counts.n_unlabeled, side="right"))
+        found.append(np.array([max(at - 1, 0), min(at, last)]))
+    return np.unique(np.concatenate(found))
 
 
 SCHEMA = 1
@@ -244,8 +207,8 @@ def make_payload(report: PUReport) -> dict[str, Any]:
             with totals; ``labeled_sq`` and ``unlabeled_sq`` only where rows carry weights.
         ``thinned``
             None where the counts are exact. Otherwise how many distinct scores there are and how
-            many cells were kept, the bounds of :class:`ThinnedCounts`, and by how much each
-            metric of the report changes when it is computed from the cells.
+            many cells were kept, the bounds of :class:`ThinnedCounts`, and by how much both areas
+            change when they are computed from the cells.
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
@@ -329,33 +292,22 @@ def _counts(counts: ScoreCounts) -> dict[str, Any]:
 
 
 def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
-    """The bounds, and what changes at the settings of the report."""
-    proportions, counts = report.proportions, thinned.counts
+    """The bounds, and how much the areas change at the settings of the report."""
+    counts = thinned.counts
     with warnings.catch_warnings():
         # The guard has judged the full counts already.
         warnings.simplefilter("ignore", RecoveryWarning)
-        roc = recover_roc(counts, proportions, repair=report.roc.repair)
-    mixed = report.pr.repair == "blend" and report.roc.repair != "blend"
-    roc_pr = blended(roc, counts) if mixed else roc
-    again = metrics_from_roc(
-        roc,
-        roc_pr,
-        counts,
-        threshold=report.metrics.threshold,
-        prior=report.metrics.prior,
-        metrics=tuple(METRICS[name] for name in report.metrics),
-        options=report.metrics.options,
-        optimism=_optimism(report) or (0.0, 0.0),
-    )
-    differences = {name: abs(again[name] - value) for name, value in report.metrics.items()}
+        roc = recover_roc(counts, report.proportions, repair=report.roc.repair)
+    if report.pr.repair == "blend" and report.roc.repair != "blend":
+        roc = blended(roc, counts)
+    again = pr_from_roc(roc, counts, report.metrics.prior, report.pr.area)
     return {
         "n_thresholds": report.counts.n_thresholds,
         "kept": counts.n_thresholds,
         "auc_bound": thinned.auc_bound,
         "rate_bound": thinned.rate_bound,
         "auc_difference": abs(counts.auc_pu - report.auc_pu),
-        "auc_pr_difference": plain(differences.get("auc_pr", math.nan)),
-        "differences": plain(differences),
+        "auc_pr_difference": plain(abs(again.auc_pr - report.pr.auc_pr)),
     }
 
 
@@ -367,13 +319,9 @@ def _settings(report: PUReport) -> dict[str, Any]:
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
         "threshold": plain(report.metrics.threshold),
-        "optimism": plain(_optimism(report)),
+        "optimism": plain(None if report.bootstrap is None else report.bootstrap.optimism),
         **plain(vars(report.metrics.options)),
     }
-
-
-def _optimism(report: PUReport) -> tuple[float, float] | None:
-    return None if report.bootstrap is None else report.bootstrap.optimism
 
 
 def _figures(report: PUReport) -> dict[str, Any]:
@@ -382,14 +330,12 @@ def _figures(report: PUReport) -> dict[str, Any]:
         "metrics": plain(dict(report.metrics)),
         "observed": plain(report.metrics.observed),
         "intervals": {name: _ends(interval) for name, interval in report.intervals.items()},
-        "confidence_level": level(report),
+        "confidence_level": confidence_level(report),
     }
 
 
 def _ends(interval: Interval | None) -> list[Any] | None:
-    if interval is None or not bounded(interval):
-        return None
-    return [interval.low, interval.high, interval.method]
+    return [interval.low, interval.high, interval.method] if bounded(interval) else None
 
 
 def _band(band: CurveBand | None) -> dict[str, Any] | None:
@@ -399,25 +345,22 @@ def _band(band: CurveBand | None) -> dict[str, Any] | None:
     return drawn | picked(band, "kind", "confidence_level")
 
 
-# -- the scores -----------------------------------------------------------------------------------
-
-
 def _histogram(counts: ScoreCounts) -> dict[str, Any]:
-    """Shares per bin, from the full counts."""
+    """Shares of each sample per bin, from the full counts."""
     edges = _edges(counts)
-    # Scores beyond the outermost edges belong to the outermost bins.
-    place = np.searchsorted(edges[1:-1], counts.thresholds, side="right")
-    beyond = (counts.thresholds < edges[0]) | (counts.thresholds > edges[-1])
+    scores = counts.thresholds
+    beyond = (scores < edges[0]) | (scores > edges[-1])
     out: dict[str, Any] = {"edges": edges.tolist()}
     outlying = 0.0
     for name in ("labeled", "unlabeled", "negative"):
         tally = getattr(counts, name)
         total = 0.0 if tally is None else float(tally.sum())
-        if tally is None or not total > 0:
+        if not total > 0:
             out[name] = None
             continue
         outlying = max(outlying, float(tally[beyond].sum()) / total)
-        share = np.bincount(place, weights=tally, minlength=edges.size - 1) / total
+        # Scores beyond the outermost edges belong to the outermost bins.
+        share = np.histogram(scores.clip(edges[0], edges[-1]), edges, weights=tally)[0] / total
         # Enough for a picture, and few enough for what is subtracted to stay 0 where it is.
         out[name] = [float(f"{value:.9g}") for value in share.tolist()]
     return {**out, "outlying": outlying}
@@ -442,9 +385,6 @@ def _edges(counts: ScoreCounts) -> FloatArray:
     largest = float(np.finfo(np.float64).max)
     reach = max(0.5, 1e-6 * min(abs(low), largest / 4))
     return np.array([max(low - reach, -largest), min(high + reach, largest)])
-
-
-# -- proportions ----------------------------------------------------------------------------------
 
 
 def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, Any] | None:
@@ -500,15 +440,19 @@ def _grid(report: PUReport) -> dict[str, Any]:
 def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:
     if truth is None:
         return None
-    fpr, tpr = truth.roc.fpr_pu, truth.roc.tpr_pu
     # Thinned apart: where the ROC curve is straight, precision is not.
-    flagged = truth.prior * tpr + (1 - truth.prior) * fpr
-    some = flagged > 0
-    recall, precision = drawn_points(tpr[some], truth.prior * tpr[some] / flagged[some])
-    fpr, tpr = drawn_points(fpr, tpr)
+    roc, pr = drawn_points(truth.roc.fpr_pu, truth.roc.tpr_pu), drawn_points(*true_pr(truth))
     return {
         "auc": plain(truth.metrics["roc_auc"]),
-        "roc": {"fpr": _drawn(fpr), "tpr": _drawn(tpr)},
-        "pr": {"recall": _drawn(recall), "precision": _drawn(precision)},
+        "roc": dict(zip(("fpr", "tpr"), map(_drawn, roc), strict=True)),
+        "pr": dict(zip(("recall", "precision"), map(_drawn, pr), strict=True)),
         **picked(truth, "alpha", "beta", "prior", "metrics"),
     }
+
+
+def true_pr(truth: TrueFigures) -> tuple[FloatArray, FloatArray]:
+    """Recall and precision of the true precision-recall curve; where defined."""
+    fpr, tpr = truth.roc.fpr_pu, truth.roc.tpr_pu
+    flagged = truth.prior * tpr + (1 - truth.prior) * fpr
+    some = flagged > 0
+    return tpr[some], truth.prior * tpr[some] / flagged[some]

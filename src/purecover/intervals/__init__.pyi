@@ -4,8 +4,6 @@ from purecover.intervals.evidence import evidence_thresholds as evidence_thresho
 from purecover.intervals.interval import CurveBand as CurveBand
 from purecover.intervals.interval import Interval as Interval
 from purecover.intervals.interval import auc_interval as auc_interval
-from purecover.intervals.ranking import RecoveredRanking as RecoveredRanking
-from purecover.intervals.ranking import recover_ranking as recover_ranking
 from purecover.intervals.replicates import BootstrapResult as BootstrapResult
 from purecover.intervals.replicates import bootstrap as bootstrap
 from purecover.intervals.replicates import curve_band as curve_band

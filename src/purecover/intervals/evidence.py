@@ -64,7 +64,8 @@ def evidence_constant(prior: float) -> float:
     350
     """
     prior = check_real("prior", prior, low=0, high=1, closed="neither")
-    return float((9 * (1 - prior) / prior) ** (4 / 3))
+    # Beyond that the constant exceeds what a double can hold.
+    return float((9 * (1 - prior) / prior) ** (4 / 3)) if prior > 1e-229 else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -332,12 +333,15 @@ def evidence_thresholds(
     local, odds = local_ratio(counts, proportions, n_bins), odds_at(prior)
     seen = np.where(np.isfinite(replicates), replicates, np.nan)
     rare = np.isnan(seen).mean(axis=0) >= 0.1
-    spread = np.where(rare, np.nan, np.nanstd(np.where(rare, 0.0, seen), axis=0))
+    with np.errstate(all="ignore"):  # of scores or odds at the end of what doubles can hold
+        spread = np.where(rare, np.nan, np.nanstd(np.where(rare, 0.0, seen), axis=0))
+        spread = np.where(np.isfinite(spread), spread, np.nan)
+        posterior = 1 / (1 + (1 - prior) / (odds * prior))
     return EvidenceThresholds(
         strengths=(*reversed(STRENGTHS), *STRENGTHS),
         points=points,
         odds=odds,
-        posterior=odds * prior / (odds * prior + 1 - prior),
+        posterior=posterior,
         thresholds=_crossings(local, odds),
         standard_errors=spread,
         bounds=bounds,

@@ -179,7 +179,7 @@ def auc_interval(
     if delta_error is None:
         low, high = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
     else:
-        from purecover._imports import ndtri  # scipy.stats takes a second to import
+        from scipy.special import ndtri
 
         delta_error = check_real("delta_error", delta_error, low=0, high=1)
         extra = float(ndtri(0.5 + level / 2)) * abs(observed - 0.5) * delta_error / delta**2

@@ -305,7 +305,7 @@ class BootstrapResult(Frozen):
 
 def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[float, float]:
     """Percentiles moved by twice the distance of the estimate from the median, on normal scale."""
-    from purecover._imports import ndtr, ndtri
+    from scipy.special import ndtr, ndtri
 
     below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
     half = 0.5 / values.size  # an estimate beyond all replicates is not infinitely far
@@ -328,7 +328,7 @@ most :math:`\sum_j g_j f_j / 2 \le 1/(2k)`, if labeled and unlabeled scores were
 within every group; where their densities are smooth it is of the order of :math:`1/k^2`. By what
 it moves a metric of the data it moves those of all replicates, hence they are moved back. At the
 top groups are finer, for metrics that look at the top k or at few false positives.
-``benchmarks/report_speed.py`` measures what is left. (With 128 groups precision among the top k
+Interval ends move by less than from one run to another. (With 128 groups precision among the top k
 and the bias of areas under precision-recall curves change by more than chance.)
 """
 
@@ -556,9 +556,6 @@ def measure_replicates(
     if estimator is not None:
         estimates |= {key: getattr(proportions, key) for key in PROPORTIONS}
     parts, n_rejected, done = [], 0, 0
-    # The C library gives freed memory back, and asks for it again, array by array, until one that
-    # is much larger has been freed. This one is never touched.
-    np.empty(2**22 - 2**10)
     with shown(progress) as tell:
         for block in draws(resampler, data, proportions, estimator, n_resamples, rng):
             measured = job.measure(block, data)

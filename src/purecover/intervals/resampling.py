@@ -81,9 +81,9 @@ class Multinomial:
         return int(self.tally.sum())
 
     @cached_property
-    def _owner(self) -> IntArray:
-        """The group of each example."""
-        return np.repeat(np.arange(self.tally.size), self.tally.astype(np.int64))
+    def _ends(self) -> IntArray:
+        """The number of examples up to each group: memory by groups, not by examples."""
+        return np.cumsum(self.tally.astype(np.int64))
 
     @cached_property
     def _small(self) -> BoolArray:
@@ -96,7 +96,7 @@ class Multinomial:
     @cached_property
     def _tables(self) -> tuple[IntArray, Any, FloatArray]:
         """Where the cells of each small group start; numbers by cell, -1 if open; all cdfs."""
-        from purecover._imports import pdtr
+        from scipy.special import pdtr
 
         means, which = np.unique(self._mean[self._small], return_inverse=True)
         highest = int(means[-1] + 10 * np.sqrt(means[-1])) + 20
@@ -123,7 +123,8 @@ class Multinomial:
         while (again := np.flatnonzero(missing < 0)).size:
             drawn[again] = self._poisson(rng, again.size)
             missing[again] = self.n - drawn[again].sum(axis=1)
-        rest = self._owner[rng.integers(0, self.n, int(missing.sum()))]
+        places = rng.integers(0, self.n, int(missing.sum()))
+        rest = np.searchsorted(self._ends, places, side="right")
         rest += np.repeat(np.arange(size) * self.tally.size, missing)
         drawn += np.bincount(rest, minlength=drawn.size).reshape(drawn.shape)
         return drawn

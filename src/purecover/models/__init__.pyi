@@ -1,7 +1,2 @@
-from purecover.models.best_scorer import BestScorer as BestScorer
-from purecover.models.best_scorer import CandidateScore as CandidateScore
-from purecover.models.best_scorer import NearestLabeled as NearestLabeled
 from purecover.models.calibrated import PUCalibratedClassifier as PUCalibratedClassifier
 from purecover.models.cross_fit import cross_fit_scores as cross_fit_scores
-from purecover.models.networks import BaggedNetworks as BaggedNetworks
-from purecover.models.networks import bagged_scores_many as bagged_scores_many

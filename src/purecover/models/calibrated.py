@@ -30,11 +30,11 @@ from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Sce
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
-from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.exceptions import IdentifiabilityError
 from purecover.models import tables
 from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
-from purecover.models.tables import called_y
+from purecover.models.tables import label_column_named_y
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.rates import (
     correct_posterior,
@@ -42,9 +42,6 @@ from purecover.recovery.rates import (
     refuse_contradiction,
     warn_of_contradiction,
 )
-
-# -- From scores to the probability of carrying a label, knowing alpha and beta ------------------
-
 
 N_PARTS = 5
 """Parts of the data in the comparison of the two methods."""
@@ -81,7 +78,7 @@ class SigmoidCalibrator:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Probabilities of being labeled."""
-        from purecover._imports import expit
+        from scipy.special import expit
 
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
@@ -112,8 +109,7 @@ def fit_sigmoid(
     finite slope.
     """
     from scipy.optimize import minimize
-
-    from purecover._imports import expit, logit
+    from scipy.special import expit, logit
 
     low, high = band
     total = float(weight.sum())
@@ -187,9 +183,6 @@ def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]
     return part
 
 
-# -- `PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows ---
-
-
 METHODS = ("auto", "isotonic", "sigmoid")
 RESPONSES = ("predict_proba", "decision_function")
 
@@ -214,7 +207,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     cv : int, splitter, iterable or "oob", default=5
         Folds of the cross-fitting, as in :func:`cross_fit_scores`. With ``"oob"`` the estimator
         is fitted once, and its out-of-bag scores take the place of cross-fitted ones:
-        :class:`BaggedNetworks`, or a forest with ``oob_score=True``.
+        ``BaggedNetworks`` of purecover-paper, or a forest with ``oob_score=True``.
     alpha : float, optional
         Share of positives among the unlabeled. Give this or ``proportions`` or ``prior`` with
         ``scenario`` or ``label_frequency``; with none of them it is estimated from the
@@ -273,7 +266,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     See Also
     --------
     correct_posterior : The map behind it.
-    BestScorer : Finds a classifier worth calibrating.
 
     Notes
     -----
@@ -341,10 +333,8 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     # The scores kept are those before calibration, and not what it says of new rows.
     _oob_scores_are_final = False
 
-    # -- what users call ----------------------------------------------------------------
-
     @public
-    @called_y()
+    @label_column_named_y()
     def fit(
         self,
         X: Any,
@@ -477,8 +467,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         proba = self.predict_proba(X)
         return self.classes_[(proba[:, 1] > proba[:, 0]).astype(np.intp)]
 
-    # -- in parts -----------------------------------------------------------------------
-
     def _check_params(self) -> tuple[GivenProportions, PriorEstimator | None]:
         valid.check_choice("method", self.method, METHODS)
         check_target(self.target)
@@ -490,7 +478,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         given = GivenProportions(*told, self.scenario).validated(can_estimate=True)
         if not given.ways:
             found = check_estimator(self.prior_estimator, "prior_estimator")
-            tell_clean(found, given.beta)
+            with_clean_labels(found, given.beta)
             return given, found
         if self.prior_estimator is not None:
             must = f"left out where {given.ways[0]!r} is given"

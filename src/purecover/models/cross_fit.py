@@ -21,9 +21,6 @@ from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu
 from purecover.models import tables
 
-# -- Which rows train and which are scored, with every fold checked ------------------------------
-
-
 Split: TypeAlias = tuple[IntArray, IntArray]
 
 MUST = "a number of folds, a splitter of scikit-learn or a list of (train, test) rows"
@@ -32,7 +29,7 @@ MUST = "a number of folds, a splitter of scikit-learn or a list of (train, test)
 def make_splits(
     examples: tables.Examples, cv: Any, random_state: RandomState
 ) -> tuple[list[Split], int]:
-    """Checked folds, and how often they score each row."""
+    """Return checked folds, and how often they score each row."""
     seed = tables.check_seed(random_state)
     if isinstance(cv, (int, np.integer)):
         # The seed itself, so that a splitter made by hand gives the same folds.
@@ -80,7 +77,7 @@ def _default_splitter(examples: tables.Examples, n_folds: int, seed: int) -> Any
 
 
 def most_folds(examples: tables.Examples) -> tuple[int, str]:
-    """How many folds there may be, which is the number of the scarcer rows, and what those are."""
+    """Return the largest number of folds and the name of the rows or groups that limit it."""
     codes = examples.group_codes
     found = []
     for side, rows in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
@@ -133,9 +130,6 @@ def _row_numbers(part: Any, n_rows: int) -> IntArray:
     return rows.astype(np.int64)
 
 
-# -- Out-of-fold scores: every row scored by a model that has not seen it ------------------------
-
-
 Method: TypeAlias = Literal["auto", "predict_proba", "decision_function", "score_samples"]
 Combine: TypeAlias = Literal["auto", "raw", "rank"]
 
@@ -156,7 +150,7 @@ class CrossFit(Frozen):
     model : str
         The classes of the model.
     method : str
-        What gave the scores of a fold.
+        The method of the model that gave the scores of a fold.
     combine : {"raw", "rank"}
         How scores of folds became one column.
     n_folds, n_repeats : int
@@ -229,7 +223,7 @@ def cross_fit_scores(
         Which rows depend on each other (one patient, one family of proteins), or their column in
         a data frame. A row is then scored by a model that has seen none of its group.
     method : {"auto", "predict_proba", "decision_function", "score_samples"}, default="auto"
-        What the model scores with; by default the first of these that it has.
+        The method that the model scores with; by default the first of these that it has.
     combine : {"auto", "raw", "rank"}, default="auto"
         ``"raw"`` takes the scores as they are; ``"rank"`` puts ranks within the fold in their
         place. By default probabilities are taken raw, and everything else as ranks.
@@ -312,7 +306,7 @@ def check_settings(
     estimator: Any, *, cv: Any, n_jobs: Any, method: str = "auto", combine: str = "auto",
     fit_params: Any = None,
 ) -> None:  # fmt: skip
-    """Complain of what is wrong whatever the data are."""
+    """Check settings that are wrong whatever the data are."""
     valid.check_choice("method", method, ("auto", *METHODS))
     valid.check_choice("combine", combine, COMBINES)
     tables.check_model(estimator, METHODS if method == "auto" else (method,))
@@ -337,7 +331,7 @@ def cross_fit(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> CrossFit:
-    """Out-of-fold scores of rows that were checked before."""
+    """Return out-of-fold scores of rows that were checked before."""
     used = tables.check_model(estimator, METHODS if method == "auto" else (method,))
     if combine == "auto":
         combine = "raw" if used == "predict_proba" else "rank"
@@ -384,7 +378,7 @@ def cross_fit(
 def fold_ranks(
     scores: FloatArray, positive: BoolArray, unlabeled: BoolArray, share: float
 ) -> FloatArray:
-    """Mid-ranks in [0, 1], as though the fold had this share of labeled rows."""
+    """Return mid-ranks in [0, 1], as though the fold had this share of labeled rows."""
     weight = np.zeros(scores.size)
     weight[positive] = share / positive.sum()
     weight[unlabeled] = (1 - share) / unlabeled.sum()
@@ -421,9 +415,6 @@ def _scores_of_fold(
     return scores
 
 
-# -- Scores of rows by models that have not seen them: a model's own, or cross-fitted ones -------
-
-
 ATTRIBUTE = "oob_score_samples_"
 """Where a fitted model keeps scores of its training rows by parts of it that did not see them."""
 
@@ -431,27 +422,8 @@ FORESTS = "oob_decision_function_"
 """Where scikit-learn's bags and forests keep them, with ``oob_score=True``."""
 
 
-@dataclass(frozen=True, eq=False)
-class UnseenScores:
-    """Scores in the order of the rows, and one line on how they were made.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Larger means more likely labeled.
-    description : str
-        For a report.
-    model : classifier or None
-        The model fitted to all rows, where one had to be made.
-    """
-
-    scores: FloatArray
-    description: str
-    model: Any = None
-
-
 def makes_own_scores(estimator: Any) -> bool:
-    """Whether a model will have out-of-bag scores once it is fitted, as far as one can tell.
+    """Return whether a model will have out-of-bag scores once it is fitted, as far as one can tell.
 
     They must be on the scale of what it says of new rows, unlike those of a model that calibrates
     them afterwards. A pipeline does not count: a step that looks at labels, such as a selection
@@ -466,47 +438,29 @@ def makes_own_scores(estimator: Any) -> bool:
 
 
 def unseen_scores(
-    estimator: Any,
-    examples: tables.Examples,
-    *,
-    own: bool = True,
-    **settings: Any,
-) -> UnseenScores:
-    """A model's out-of-bag scores where it makes some, else those of a cross-validation.
+    estimator: Any, examples: tables.Examples, *, own: bool = True, **settings: Any
+) -> tuple[FloatArray, str]:
+    """Return scores by models that have not seen the rows, and one line on how they were made.
 
-    With ``own=False``, cross-validation in any case.
+    These are out-of-bag scores where the model makes some and ``own`` allows them, else those of a
+    cross-validation. Out-of-bag scores must keep groups together, so that ``fit`` must take them,
+    and cannot score known negatives that no model is fitted to.
     """
-    if own and not settings.get("fit_params") and makes_own_scores(estimator):
-        made = _own_scores(estimator, examples)
-        if made is not None:
-            return made
+    groups = examples.groups
+    kept_together = groups is None or "groups" in inspect.signature(estimator.fit).parameters
+    usable = own and not settings.get("fit_params") and examples.negative is None
+    if usable and kept_together and makes_own_scores(estimator):
+        more = {} if groups is None else {"groups": groups}
+        model = clone(estimator).fit(examples.X, examples.positive.astype(np.int64), **more)
+        scores = out_of_bag(model, examples.n_rows)
+        if scores is not None:
+            return scores, f"{tables.model_name(model)}, its own scores of rows unseen"
     result = cross_fit(estimator, examples, **settings)
-    return UnseenScores(result.scores, result.description)
-
-
-def _own_scores(estimator: Any, examples: tables.Examples) -> UnseenScores | None:
-    """Out-of-bag scores; None where the model has none, or none that keep to the rules.
-
-    Groups must be kept together, so that ``fit`` must take them. Known negatives must be scored
-    and not fitted to, which out-of-bag scores cannot do.
-    """
-    model = clone(estimator)
-    more = {}
-    if examples.groups is not None:
-        if "groups" not in inspect.signature(model.fit).parameters:
-            return None
-        more["groups"] = examples.groups
-    if examples.negative is not None:
-        return None
-    model.fit(examples.X, examples.positive.astype(np.int64), **more)
-    scores = out_of_bag(model, examples.n_rows)
-    if scores is None:
-        return None
-    return UnseenScores(scores, f"{_name(model)}, its own scores of rows unseen", model)
+    return result.scores, result.description
 
 
 def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
-    """Out-of-bag scores of a fitted model; None if it has none, an error if some are missing."""
+    """Return out-of-bag scores of a fitted model; None if it has none."""
     scores = getattr(fitted, ATTRIBUTE, None)
     if scores is None and hasattr(fitted, FORESTS):
         shares = np.asarray(getattr(fitted, FORESTS), dtype=np.float64)
@@ -530,7 +484,7 @@ def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
 def fit_out_of_bag(
     estimator: Any, examples: tables.Examples, weight: FloatArray | None
 ) -> tuple[Any, FloatArray]:
-    """A model fitted to all rows, and its out-of-bag scores, which must be probabilities."""
+    """Fit a model to all rows; return it and its out-of-bag probabilities."""
     hint = "a number of folds serves any classifier"
     if examples.groups is not None:
         got = "'oob' beside groups, which bags do not keep together"
@@ -551,14 +505,5 @@ def fit_out_of_bag(
 
 
 def _final(estimator: Any) -> bool:
-    """Whether out-of-bag scores are on the scale of what a model says of new rows."""
+    """Return whether out-of-bag scores are on the scale of scores of new rows."""
     return bool(getattr(type(estimator), "_oob_scores_are_final", True))
-
-
-def _name(model: Any) -> str:
-    """What the report calls a fitted model, with its choice if it had candidates."""
-    results = getattr(model, "results_", None)
-    if not hasattr(model, "best_name_") or not results:
-        return tables.model_name(model)
-    areas = ", ".join(f"{name} {row.auc_pu:.3f}" for name, row in results.items())
-    return f"{type(model).__name__}: {model.best_name_}, chosen by observed AUC ({areas})"

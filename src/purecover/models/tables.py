@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import DataConversionWarning
@@ -20,7 +21,6 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from purecover import __version__
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._imports import logit
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import public
 from purecover.exceptions import InvalidInputError, PurecoverError
@@ -471,7 +471,7 @@ def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
 
 
 @contextmanager
-def called_y() -> Iterator[None]:
+def label_column_named_y() -> Iterator[None]:
     """Complaints about labels name them as scikit-learn's ``fit`` does."""
     try:
         yield

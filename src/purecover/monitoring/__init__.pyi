@@ -1,4 +1,3 @@
 from purecover.monitoring.drift import DriftTest as DriftTest
-from purecover.monitoring.drift import MonitorDrift as MonitorDrift
-from purecover.monitoring.drift import MonitorPartition as MonitorPartition
 from purecover.monitoring.monitor import ScoreMonitor as ScoreMonitor
+from purecover.monitoring.state import MonitorPartition as MonitorPartition

@@ -12,14 +12,9 @@ from purecover.recovery.curves import min_auc_pr as min_auc_pr
 from purecover.recovery.curves import recover_auc_pr_direct as recover_auc_pr_direct
 from purecover.recovery.curves import recover_pr as recover_pr
 from purecover.recovery.curves import recover_roc as recover_roc
-from purecover.recovery.maps import ErrorMap as ErrorMap
-from purecover.recovery.maps import LineOfInterest as LineOfInterest
-from purecover.recovery.maps import SensitivityGrid as SensitivityGrid
-from purecover.recovery.maps import auc_sensitivity as auc_sensitivity
-from purecover.recovery.maps import error_map as error_map
-from purecover.recovery.maps import error_maps as error_maps
-from purecover.recovery.maps import lines_of_interest as lines_of_interest
-from purecover.recovery.maps import sensitivity as sensitivity
+from purecover.recovery.grids import SensitivityGrid as SensitivityGrid
+from purecover.recovery.grids import auc_sensitivity as auc_sensitivity
+from purecover.recovery.grids import sensitivity as sensitivity
 from purecover.recovery.means import CalibrationCurve as CalibrationCurve
 from purecover.recovery.means import CalibrationTest as CalibrationTest
 from purecover.recovery.means import DecisionCurve as DecisionCurve

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy.special import bdtr, bdtrik
 
 from purecover import _validation as valid
 from purecover._codec import Saved, plain_fields
-from purecover._imports import bdtr, bdtrik
 from purecover._inputs import Tabular
 from purecover._typing import BoolArray, FloatArray, IntArray, Target
 from purecover._validation import Frozen, public

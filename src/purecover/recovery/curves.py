@@ -439,7 +439,9 @@ def partial_area(
     if not standardized:
         return area
     chance = max_fpr**2 / 2
-    return 0.5 * (1 + (area - chance) / (max_fpr - chance))
+    with np.errstate(over="ignore"):  # of unrepaired rates below the smallest of shares
+        found = np.asarray(0.5 * (1 + (area - chance) / (max_fpr - chance)))
+    return np.where(np.isfinite(found), found, np.nan)[()]
 
 
 # -- The recovered precision-recall curve and the areas under it ---------------------------------
@@ -629,17 +631,18 @@ def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: Any, area: AreaRule) 
     prior = np.asarray(prior, dtype=np.float64)[..., None]
     pi = np.maximum(prior, 1e-300)  # below that products vanish that must not
     if area == "davis-goadrich":
-        with np.errstate(invalid="ignore"):  # of unrepaired rates
+        with np.errstate(invalid="ignore", over="ignore"):  # of unrepaired rates
             found = pr_segment_areas(tpr, fpr, pi).sum(axis=-1)
     elif area == "average-precision":
         ours = pi * tpr[..., 1:]
         flagged = ours + (1 - pi) * fpr[..., 1:]
         # Nothing is found where nothing is flagged, and no step is there either.
-        precision = ours / np.maximum(flagged, np.finfo(np.float64).tiny)
-        found = np.einsum("...i,...i->...", np.diff(tpr), precision)
+        with np.errstate(over="ignore", invalid="ignore"):  # of unrepaired rates
+            precision = ours / np.maximum(flagged, np.finfo(np.float64).tiny)
+            found = np.einsum("...i,...i->...", np.diff(tpr), precision)
     else:
         found = trapezoids(precision_of(tpr, fpr, pi), tpr)
-    found = np.where(prior[..., 0] == 0, 0.0, found)
+    found = np.where(prior[..., 0] == 0, 0.0, np.where(np.isfinite(found), found, np.nan))
     if min(tpr.min(), fpr.min()) < 0:  # only unrepaired rates are
         flagged = pi * tpr + (1 - pi) * fpr
         lost = np.any((flagged < 0) | ((flagged == 0) & (tpr > 0)), axis=-1)

@@ -124,8 +124,11 @@ def net_benefit(masses: Masses, prior: float, at: float) -> Any:
 
 def even_bins(mass: FloatArray, n_bins: int) -> IntArray:
     """Where bins begin that hold like shares of a mass."""
+    total = mass.sum()
+    if not 0 < total < np.inf:
+        return np.zeros(1, dtype=np.int64)
     middle = np.cumsum(mass) - mass / 2
-    place = (n_bins * middle / mass.sum()).astype(np.int64)
+    place = (n_bins * middle / total).astype(np.int64)
     return np.flatnonzero(np.diff(place, prepend=-1))
 
 
@@ -138,7 +141,7 @@ def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_B
     :math:`g\,(2\Phi(g/\sigma) - 1) - 2\sigma\varphi(g/\sigma)`, with mean 0 where the
     probabilities are right, and close to :math:`|g|` where they are clearly wrong.
     """
-    from purecover._imports import ndtr
+    from scipy.special import ndtr
 
     starts = even_bins(masses.split(prior)[1].clip(0), n_bins)
     gap = variance = np.zeros(starts.size)
@@ -158,6 +161,7 @@ def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_B
     return max(float(np.where(sigma > 0, halves, np.abs(gap)).sum()), 0.0)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
     r"""Intercept and slope of the log-odds of the class on those of the probability.
 
@@ -248,9 +252,10 @@ def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | N
         got = f"values from {lowest:.4g} to {highest:.4g}"
         must = "probabilities of the true class, in [0, 1], for this metric"
         raise valid.bad_value("scores", must, got, _CALIBRATE)
-    if proportions is None or not 0 < proportions.alpha < 1:
+    c = counts.labeled_share
+    if proportions is None or not 0 < proportions.alpha < 1 or not 0 < c < 1:
         return
-    seen, c = Masses.of(counts, 0.0, 1.0), counts.labeled_share
+    seen = Masses.of(counts, 0.0, 1.0)
     p, beta, odds = seen.scores, proportions.beta, c / (1 - c)
     if abs(seen.mean(p, p, c) / c - 1) > 0.05 or not 0.8 < recalibration(seen, c)[1] < 1.25:
         return
@@ -628,7 +633,7 @@ def calibration_test(
     0.573
     0.000
     """
-    from purecover._imports import chdtrc
+    from scipy.special import chdtrc
 
     check_data(counts, proportions)
     n_bins = valid.check_integer("n_bins", n_bins, low=1, high=1000)
@@ -644,7 +649,11 @@ def calibration_test(
     n_labeled, n_unlabeled = masses.sizes
     ours, theirs = masses.scores * (1 - prior), (1 - masses.scores) * prior
     below = alpha * ours + (1 - alpha) * theirs
-    ratio = (beta * ours + (1 - beta) * theirs) / np.where(below > 0, below, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = (beta * ours + (1 - beta) * theirs) / np.where(below > 0, below, 1.0)
+        largest = float((masses.unlabeled * ratio**2).sum())
+    if not 0 < largest < math.inf:  # nothing is expected, or more than a double can hold
+        return CalibrationTest(statistic=math.nan, df=0, p_value=math.nan)
     n_bins = max(min(n_bins, int(n_labeled / 20)), 1)
     starts = even_bins(masses.unlabeled * ratio, n_bins)
     seen, expected, squares = (

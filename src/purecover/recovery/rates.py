@@ -357,7 +357,7 @@ def observed_auc_ends(
     counts: ScoreCounts, level: float, method: str = "logit"
 ) -> tuple[float, float, str]:
     """Ends of an interval of the observed AUC, and how they were found; not clipped."""
-    from purecover._imports import ndtri  # scipy.stats takes a second to import
+    from scipy.special import ndtri
 
     variance, observed = counts.auc_pu_variance, counts.auc_pu
     z = float(ndtri(0.5 + level / 2))

@@ -181,7 +181,9 @@ class Blocks:
         below = np.cumsum(self.unlabeled)
         below -= (below - self.unlabeled)[self.first][self.sample]
         pairs = self.sums(self.labeled * (below - self.unlabeled / 2))
-        return np.asarray(pairs / self.sums(self.labeled) / self.sums(self.unlabeled))
+        sizes = self.sums(self.labeled), self.sums(self.unlabeled)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of weights far apart
+            return np.asarray(pairs / sizes[0] / sizes[1])
 
 
 def likelihood_rates(
@@ -249,7 +251,8 @@ def tails(mass: FloatArray) -> FloatArray:
     found = np.empty((len(mass), mass.shape[1] + 1))
     found[:, 0] = 0.0
     np.cumsum(mass, axis=1, out=found[:, 1:])
-    found /= found[:, -1:].copy()
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a sample without mass
+        found /= found[:, -1:].copy()
     return found
 
 
@@ -310,7 +313,7 @@ def _block_masses(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArra
 
     least, most = total * 1e-12, total * (1 - 1e-12)
     low, high = least.copy(), most.copy()
-    multiplier = blocks.sums(blocks.labeled)
+    multiplier = blocks.sums(blocks.labeled).clip(least, most)
     # Of many replicates nobody sees the last digits.
     enough = _ROUNDING / 10 if blocks.first.size > 1 else 0.0
     for _ in range(200):
@@ -341,7 +344,7 @@ def _fill(mass: FloatArray, empty: BoolArray, n: FloatArray, blocks: Blocks) -> 
     """Spread what is missing from a total mass of 1 over empty blocks."""
     missing = 1 - blocks.sums(np.where(empty, 0.0, mass))
     room = blocks.sums(np.where(empty, n, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(empty, (missing / room)[blocks.sample] * n, mass)
 
 

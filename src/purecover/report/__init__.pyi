@@ -6,7 +6,7 @@ from purecover.report.discoveries import error_rates as error_rates
 from purecover.report.many import ManyReports as ManyReports
 from purecover.report.many import ManyRow as ManyRow
 from purecover.report.many import evaluate_many as evaluate_many
+from purecover.report.pages import evidence_page as evidence_page
 from purecover.report.pipeline import evaluate as evaluate
 from purecover.report.pipeline import evaluate_model as evaluate_model
 from purecover.report.results import PUReport as PUReport
-from purecover.report.results import evidence_page as evidence_page

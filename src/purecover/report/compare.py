@@ -19,23 +19,25 @@ import numpy as np
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._codec import Source, document_text, restored, written
-from purecover._typing import ArrayLike, FloatArray, IntArray
+from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import Frozen, public
-from purecover.counts import ScoreCounts
-from purecover.engines.count import JointCells, joint_cells
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
 from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.replicates import BootstrapResult
-from purecover.intervals.resampling import Resampler, cells_to_draw, positions, thinned_to_draw
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
-from purecover.report.results import PUReport, check_title, read_report, save_page
-
-# -- `ScoreComparison`: reports of several models on the same rows, and how far apart they are ---
-
+from purecover.report.compared_rows import (
+    PairedRows,
+    count_compared,
+    pair_cells,
+    read_compared,
+    thresholds_of,
+)
+from purecover.report.pages import write_page
+from purecover.report.results import PUReport, restore_report
 
 SCHEMA = "purecover.comparison/1"
 """Name and version of what is written: fields may be added to it, none goes or turns."""
@@ -43,7 +45,7 @@ SCHEMA = "purecover.comparison/1"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreComparison(Frozen):
-    """Everything :func:`compare_scores` found.
+    """The result of :func:`compare_scores`.
 
     Attributes
     ----------
@@ -259,7 +261,7 @@ class ScoreComparison(Frozen):
         """
         from purecover.html.page import render_comparison
 
-        return save_page(render_comparison(self, title=check_title(title)), path)
+        return write_page(render_comparison, self, path, title)
 
     def __str__(self) -> str:
         from purecover.report.text import render_comparison_text
@@ -271,29 +273,10 @@ class ScoreComparison(Frozen):
         return f"ScoreComparison(auc: {areas}; baseline {self.baseline})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the text, as it prints."""
+        """Return what a notebook shows: the printed text."""
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
-
-
-@dataclass(frozen=True, eq=False)
-class PairedRows:
-    """What differences need of the rows.
-
-    Attributes
-    ----------
-    areas : mapping of str to RowwiseAuc
-        The observed AUC of each score, row by row.
-    ranks : mapping of str to ndarray of int
-        The place of each row among the distinct scores.
-    groups : ndarray of int or None
-        Which rows depend on each other.
-    """
-
-    areas: Mapping[str, paired.RowwiseAuc]
-    ranks: Mapping[str, IntArray]
-    groups: IntArray | None
 
 
 Differences = dict[str, dict[str, Interval]]
@@ -384,7 +367,7 @@ def _area_interval(
     varied = report.estimation is not None or n_together > 1
     if report.bootstrap is not None and varied:
         return by_replicates
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     gain, error = rows.areas[name].gain_over(rows.areas[baseline], rows.groups)
     delta = report.proportions.delta
@@ -406,198 +389,12 @@ def _area_interval(
     )
 
 
-# -- Rows that several models scored, after the door ---------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedRows:
-    """Scores by name, read and counted, and what belongs to their rows."""
-
-    scores: Mapping[str, FloatArray]
-    marks: pipeline.Marks
-    rows: Mapping[str, pipeline.Rows]
-
-    @property
-    def n_drawn(self) -> int:
-        """What a replicate draws: labeled and unlabeled rows."""
-        return int(self.marks.labeled.size)
-
-    def paired_rows(self) -> PairedRows:
-        """What differences need."""
-        areas, ranks, marks = {}, {}, self.marks
-        for name, values in self.scores.items():
-            known = marks.known(values)
-            areas[name] = paired.rowwise_auc(known, marks.labeled, marks.mass)
-            ranks[name] = positions(self.rows[name].counts, known)
-        return PairedRows(areas, ranks, marks.group)
-
-    def resampler(self, name: str, threshold: float) -> Resampler:
-        """What draws the counts of one score; all of them draw the same rows."""
-        counts = thinned_to_draw(self.rows[name].counts, paired.MAX_PAIRED, keep=threshold)
-        values, labeled, mass = self.scores[name], self.marks.labeled, self.marks.mass
-        if self.marks.group is not None:
-            return self.marks.resampler(self.marks.group, counts, values)
-        place = positions(counts, self.marks.known(values))
-        resampler = paired.RowResampler(counts, place[labeled], place[~labeled])
-        if mass is None:
-            return resampler
-        return replace(resampler, labeled_weight=mass[labeled], unlabeled_weight=mass[~labeled])
-
-
-def read_compared(
-    data: Any, score: Any, parts: Mapping[str, Any], labels: Mapping[str, Any]
-) -> ComparedRows:
-    """Check and count; ``parts`` are columns beside the scores, or names of columns."""
-    if not inputs.is_frame(data):
-        must = "a data frame or a dict with a column of scores for each model"
-        hint = "pass {'one': scores, 'other': scores}; to look at one model, use evaluate"
-        raise valid.bad_type("data", must, data, hint)
-    named = {key: value for key, value in parts.items() if isinstance(value, str)}
-    beside = {**parts, **inputs.read_columns(data, named)}
-    names = compared_names(data, score, set(named.values()), named.get("labeled"))
-    columns = inputs.read_columns(data, {f"score[{name}]": name for name in names})
-    valid.check_alignment(data, beside["labeled"], names=("data", "labeled"))
-    scores = {
-        name: valid.as_real_vector(f"score[{name}]", columns[f"score[{name}]"]) for name in names
-    }
-    size = scores[names[0]].size
-    for name in names[1:]:
-        valid.check_same_length(f"score[{name}]", scores[name].size, size)
-    marks = pipeline.read_marks(size=size, **beside, **labels)
-    return ComparedRows(
-        scores, marks, {name: marks.rows(values) for name, values in scores.items()}
-    )
-
-
-def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -> tuple[str, ...]:
-    """The columns to compare: as asked, or all that nothing else uses."""
-    if score is None:
-        names = tuple(name for name in inputs.column_names(data) if name not in taken)
-        for name in names:
-            if not isinstance(name, str):
-                raise valid.bad_type("data", "a table whose columns have words as names", name)
-        if len(names) < 2:
-            listed = ", ".join(map(repr, names)) or "none"
-            must = "a table with a column of scores for each of two models or more"
-            raise valid.bad_value("data", must, listed, "for one model, use evaluate")
-        return names
-    must = "a list of two names of columns or more"
-    if isinstance(score, str):
-        raise valid.bad_type("score", must, score, "for one model, use evaluate")
-    names = inputs.check_columns("score", score, inputs.column_names(data), must)
-    if labels in names:
-        raise valid.bad_value(
-            "score", "columns of scores", f"{valid.show(labels)}, which holds the labels"
-        )
-    if len(names) < 2:
-        what = "one" if names else "none"
-        raise valid.bad_value("score", must, what, "for one model, use evaluate")
-    return names
-
-
-# -- Scores of a lazy frame, compared where its rows are: nothing comes back but counts ----------
-
-
-GROUPS = 2**8
-"""Cells of ranks of each score; those at the top, which are finer, come to them.
-
-Two scores that have nothing in common then fill a quarter of a million cells of labeled and as
-many of unlabeled rows, which is what a replicate costs.
-"""
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedCells:
-    """Counts of each score, the same in cells, and how many rows the cells of all have."""
-
-    rows: Mapping[str, pipeline.Rows]
-    coarse: Mapping[str, ScoreCounts]
-    cells: JointCells
-
-    @property
-    def n_drawn(self) -> int:
-        """What a replicate draws: a number for each cell."""
-        return int(self.cells.rows.size)
-
-    def resampler(self, name: str, _threshold: float) -> paired.CellResampler:
-        """What draws the counts of one score; all of them draw the same rows."""
-        ours, theirs = self.cells.labeled, ~self.cells.labeled
-        place, rows = self.cells.place[name], self.cells.rows
-        return paired.CellResampler(
-            self.coarse[name], place[ours], place[theirs], rows[ours], rows[theirs]
-        )
-
-    def paired_rows(self) -> PairedRows:
-        """What differences need."""
-        areas, ranks = {}, {}
-        for name, rows in self.rows.items():
-            counts, place = rows.counts, self.cells.place[name]
-            areas[name] = paired.cellwise_auc(
-                counts.auc_pu, self.coarse[name], place, self.cells.labeled, self.cells.rows
-            )
-            # Scores rank rows alike if all cells and all counts are the same, as far as is known.
-            sides = (np.asarray(side, np.int64) for side in (counts.labeled, counts.unlabeled))
-            ranks[name] = np.concatenate((place, *sides))
-        return PairedRows(areas, ranks, None)
-
-
-def count_compared(
-    frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
-) -> dict[str, pipeline.Rows]:
-    """Check and count; no bin of a score lies across its threshold, if there is one."""
-    pipeline.refuse_of_lazy(parts, "sample_weight", "groups", "truth")
-    labeled = parts["labeled"]
-    if not isinstance(labeled, str):
-        must = "the name of a column where a lazy frame is given"
-        raise valid.bad_type("labeled", must, labeled)
-    names = compared_names(frame, score, {labeled}, labeled)
-    return {
-        name: pipeline.Rows(
-            pipeline.count_lazy(frame, {"score": name, "labeled": labeled}, labels, keep)
-        )
-        for name, keep in _thresholds(threshold, names).items()
-    }
-
-
-def pair_cells(
-    frame: Any,
-    rows: Mapping[str, pipeline.Rows],
-    labeled: str,
-    labels: dict[str, object],
-    thresholds: Mapping[str, float],
-) -> ComparedCells:
-    """Rows counted in cells of all scores, none of which lies across a threshold."""
-    coarse = {
-        name: cells_to_draw(each.counts, GROUPS, keep=thresholds[name])
-        for name, each in rows.items()
-    }
-    edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}
-    cells = joint_cells(frame, edges, labeled, labels)
-    # From here on places count from the top, as thresholds do.
-    place = {name: coarse[name].n_thresholds - 1 - cells.place[name] for name in coarse}
-    cells = JointCells(place, cells.labeled, cells.rows)
-    for name, counts in coarse.items():
-        for side, tally in ((cells.labeled, counts.labeled), (~cells.labeled, counts.unlabeled)):
-            seen = np.bincount(place[name][side], cells.rows[side], minlength=tally.size)
-            if not np.array_equal(seen, tally):  # such as where it has random numbers in it
-                raise valid.bad_value(
-                    "data",
-                    "the same each time it is evaluated",
-                    f"other rows in column {name!r} the second time",
-                    "store or cache it first: random numbers and samples are drawn anew each time",
-                )
-    return ComparedCells(rows, coarse, cells)
-
-
-# -- `compare_scores`: several models on the same rows, and how far apart they really are --------
-
-
 FEWEST, MOST_DRAWN = 200, 2**30
 """Replicates where nobody says how many: fewer than usual where rows times scores are many."""
 
 
 class CompareKeywords(ProportionKeywords, pipeline.SettingKeywords, total=False):
-    """What is known of alpha and beta, and how the reports are made."""
+    """Alpha and beta as far as they are known, and how the reports are made."""
 
 
 @public
@@ -667,7 +464,6 @@ def compare_scores(
     See Also
     --------
     evaluate : One model.
-    BestScorer : Chooses a model by its observed AUC.
 
     Notes
     -----
@@ -701,7 +497,7 @@ def compare_scores(
     'good'
     """
     valid.check_flag("simultaneous", simultaneous)
-    settings = pipeline.Settings.among({**options, "n_resamples": n_resamples}).validated()
+    settings = pipeline.ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
     given = GivenProportions.among(options).validated(can_estimate=True)
     asked = None if given.ways else check_estimator(given.estimator)
     if estimate_from is not None and asked is None:
@@ -717,7 +513,7 @@ def compare_scores(
         counted = count_compared(frame, score, parts, labels, threshold)
     names = tuple(counted)
     base = names[0] if baseline is None else valid.check_choice("baseline", baseline, names)
-    thresholds = _thresholds(threshold, names)
+    thresholds = thresholds_of(threshold, names)
     if estimate_from is not None:
         valid.check_choice("estimate_from", estimate_from, names)
     # By default from the score with the highest observed AUC, the first of equals.
@@ -736,7 +532,9 @@ def compare_scores(
     limits = {name: one.threshold for name, one in found.items()}
     rows = read or pair_cells(frame, counted, str(labeled), labels, limits)
     if n_resamples is None:
-        n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), pipeline.USUAL)
+        n_resamples = min(
+            max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), pipeline.DEFAULT_RESAMPLES
+        )
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
         again: Any = None if estimation is None else estimation.estimator
@@ -745,7 +543,7 @@ def compare_scores(
             again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)
         models = {
             name: paired.PairedModel(
-                one.rows.counts, rows.resampler(name, one.threshold), one.measured_with
+                one.rows.counts, rows.resampler(name, one.threshold), one.replicate_options
             )
             for name, one in found.items()
         }
@@ -759,12 +557,12 @@ def compare_scores(
             n_resamples=n_resamples,
             progress=settings.progress,
         )
-        replicates, estimation = pipeline.resampled(draw, estimation)
+        replicates, estimation = pipeline.draw_replicates(draw, estimation)
     reports = {}
     for name, one in found.items():
         drawn = None if replicates is None else replicates[name]
         seen_in = f"the scores in {valid.show(reference)}"
-        reports[name] = one.report(estimation, drawn, seen_in)
+        reports[name] = one.report(estimation, drawn, reference=seen_in)
     pairs = rows.paired_rows()
     differences, better = find_differences(
         reports, pairs, base, level=settings.confidence_level, simultaneous=simultaneous
@@ -783,21 +581,6 @@ def compare_scores(
     )
 
 
-def _thresholds(value: Any, names: tuple[str, ...]) -> dict[str, float | None]:
-    """A threshold for each score; None where its own is to be found."""
-    if not isinstance(value, Mapping):
-        if value is not None:
-            valid.check_real("threshold", value)
-        return dict.fromkeys(names, value)
-    if set(value) != set(names):
-        must = f"a number, or a number for each of {', '.join(map(repr, names))}"
-        raise valid.bad_value("threshold", must, valid.show(value))
-    return {name: valid.check_real("threshold", value[name]) for name in names}
-
-
-# -- A comparison from plain data: what `ScoreComparison.from_dict` and `from_json` read ---------
-
-
 def _source(parameter: str) -> Source:
     writer = "comparison.to_json(counts=True)"
     return Source(parameter, "a comparison", SCHEMA, writer)
@@ -813,7 +596,7 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
         if name not in saved.reports:
             raise source.complaint(f"reports.{name}", "present", "none")
         inner = replace(source, path=f"reports.{name}.")
-        reports[name] = read_report(inner, saved.reports[name])
+        reports[name] = restore_report(inner, saved.reports[name])
     for field_name in ("baseline", "estimated_from"):
         name = getattr(saved, field_name)
         if name not in (*reports, None):

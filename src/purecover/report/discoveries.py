@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import Saved
+from purecover._documents.formats import number
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public, to_numpy
-from purecover._view import number
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, check_both_sides
-from purecover.estimators.choice import check_estimator, tell_clean
-from purecover.estimators.label_curve import LARGEST, LabelCurve
+from purecover.estimators.choice import check_estimator, with_clean_labels
+from purecover.estimators.curve_fit import LARGEST
+from purecover.estimators.label_curve import LabelCurve, solve_label_curve
 from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
@@ -197,7 +198,7 @@ class NullShare(LabelCurve):
         )
         ratio = mixture / null
         variance = mixture * (1 - mixture) / sizes[1] + ratio**2 * null * (1 - null) / sizes[0]
-        posterior = self._solve(counts)[0]
+        posterior = solve_label_curve(counts, self.clean).posterior
         weights, shares = posterior.weight[0], posterior.alpha[0]
         spread = float(weights @ (shares - weights @ shares) ** 2)
         return spread / (spread + 2 * float(variance) / null**2), at
@@ -355,7 +356,7 @@ def error_rates(
     fitted = None
     if pi0 is None:
         fitted = check_estimator(NullShare() if estimator is None else estimator)
-        tell_clean(fitted, 1.0)
+        with_clean_labels(fitted, 1.0)
         fitted.fit(mirror)
         share = fitted.proportions_.unlabeled_inclusion
         found = fitted.interval(

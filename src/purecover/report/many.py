@@ -17,34 +17,31 @@ from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._codec import json_text, picked, plain_fields
 from purecover._progress import results_of, shown
-from purecover._typing import ArrayLike, BoolArray, FloatArray, Scenario
+from purecover._typing import ArrayLike, FloatArray, Scenario
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
-from purecover.engines.count import split_rows
 from purecover.estimators.choice import check_estimator
 from purecover.estimators.estimate import PriorEstimate
-from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
+from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
-from purecover.recovery.rates import effective_size
+from purecover.report.pages import write_page
 from purecover.report.pipeline import (
-    Rows,
+    ReportSettings,
+    ScoredRows,
     SettingKeywords,
-    Settings,
     find_proportions,
     make_report,
     recover,
 )
-from purecover.report.results import PUReport, check_title, save_page
+from purecover.report.results import PUReport
+from purecover.report.tasks import Part, first_line, name_columns, read_parts
 from purecover.report.text import render_many_text
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
-
-
-# -- `ManyReports`: one row for each task and score, those that could not be evaluated included --
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,7 +106,7 @@ class ManyRow(Frozen):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ManyReports:
-    """Everything :func:`evaluate_many` found, a row for each task and score.
+    """The result of :func:`evaluate_many`, a row for each task and score.
 
     Attributes
     ----------
@@ -251,7 +248,7 @@ class ManyReports:
         """
         from purecover.html.page import render_many
 
-        return save_page(render_many(self, title=check_title(title)), path)
+        return write_page(render_many, self, path, title)
 
     def __str__(self) -> str:
         return render_many_text(self)
@@ -260,331 +257,10 @@ class ManyReports:
         return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the text, as it prints."""
+        """Return what a notebook shows: the printed text."""
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
-
-
-# -- What `evaluate_many` looks at: a task and a score, with the rows or counts of the two -------
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which columns are what, after the door.
-
-    ``labels`` are columns by name, None for labels that were given beside the data; ``scores``
-    are the columns of scores that go with each of them.
-    """
-
-    labels: Mapping[str, str | None]
-    scores: Mapping[str, tuple[str, ...]]
-    by: str | None
-    weight: str | None
-
-    @property
-    def every_score(self) -> tuple[str, ...]:
-        """All columns of scores."""
-        return tuple(dict.fromkeys(one for own in self.scores.values() for one in own))
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One task and one score: counts, rows to be counted, or why there are none."""
-
-    task: Any
-    score: str
-    n_labeled: float = 0
-    n_unlabeled: float = 0
-    rows: int = 0
-    """The smaller number of rows, labeled or unlabeled."""
-    counts: ScoreCounts | None = None
-    columns: tuple[Any, BoolArray, BoolArray | None, FloatArray | None] | None = None
-    """Scores, who is labeled, who is known to be negative, and weights."""
-    reason: str | None = None
-
-    @property
-    def key(self) -> tuple[Any, str]:
-        """What tells it from the others."""
-        return self.task, self.score
-
-    def refusal(self, min_rows: int = 0) -> str | None:
-        """Why it is not even tried."""
-        if self.reason is not None:
-            return self.reason
-        for n, side in ((self.n_labeled, "labeled"), (self.n_unlabeled, "unlabeled")):
-            if not n > 0:
-                return f"no {side} row among {self.n_labeled + self.n_unlabeled:,.10g}"
-        if self.rows < min_rows:
-            few = "labeled" if self.n_labeled <= self.n_unlabeled else "unlabeled"
-            rows = "row" if self.rows == 1 else "rows"
-            return f"only {self.rows:,} {few} {rows}, fewer than min_rows={min_rows}"
-        return None
-
-    def counted(self) -> ScoreCounts:
-        """The counts, made now if they are not."""
-        if self.counts is not None or self.columns is None:
-            assert self.counts is not None  # noqa: S101 - those without both have a reason
-            return self.counts
-        values, labeled, negative, weight = self.columns
-        if values.dtype.kind == "f":
-            bad = int(values.size - np.isfinite(values).sum())
-            if bad:
-                raise InvalidInputError(
-                    f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
-                )
-        values = valid.as_real_vector(f"score[{self.score}]", values)
-        negative = negative if negative is not None and negative.any() else None
-        return ScoreCounts._from_marks(values, labeled, negative, weight)
-
-
-# -- Tasks and scores of a lazy frame, counted where its rows are --------------------------------
-
-
-def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Part]:
-    """Counts made by the engine: in one pass if scores or labels can be put below one another."""
-    weight = {} if columns.weight is None else {"sample_weight": columns.weight}
-    by = {} if columns.by is None else {"by": columns.by}
-    found: dict[tuple[Any, str], ScoreCounts | str] = {}
-    if not by:
-        found |= _in_one_pass(frame, columns, weight, labels)
-    errors = []
-    for label, scores in columns.scores.items():
-        for score in scores:
-            if (label, score) in found:
-                continue
-            try:
-                counted = _counts(frame, {"score": score, "labeled": label, **weight, **by}, labels)
-            except InvalidInputError as error:
-                if by:  # which tasks there are remains unknown
-                    raise
-                errors.append(error)
-                found[label, score] = first_line(error)
-                continue
-            found |= {(task if by else label, score): counts for task, counts in counted.items()}
-    if errors and len(errors) == len(found):
-        raise errors[0]
-    tasks = sorted({task for task, _ in found}) if by else columns.labels
-    return [
-        _counted_part(task, score, found[task, score])
-        for task in tasks
-        for score in columns.scores.get(task, columns.every_score)
-        if (task, score) in found
-    ]
-
-
-def _in_one_pass(
-    frame: Any, columns: Columns, weight: dict[str, str], labels: dict[str, Any]
-) -> dict[tuple[Any, str], ScoreCounts]:
-    """Counts of several scores of one kind, or of several columns of labels, by one scan.
-
-    Nothing where the engine or the columns do not allow it, or where something is wrong with one
-    of them: a scan of each tells which.
-    """
-    names, scores = list(columns.labels), columns.every_score
-    below, beside = (scores, names[0]) if len(names) == 1 else (names, scores[0])
-    if len(below) < 2 or min(len(names), len(scores)) > 1:
-        return {}
-    schema = frame.collect_schema()
-    if len({str(schema[name]) for name in below}) > 1:
-        return {}
-    kept = list(dict.fromkeys([beside, *weight.values()]))
-    long = _unpivoted(frame, kept, list(below))
-    if long is None:
-        return {}
-    asked = {"score": beside, "labeled": beside, "by": "pu_which", **weight}
-    asked["score" if below is scores else "labeled"] = "pu_value"
-    try:
-        counted = _counts(long, asked, labels)
-    except InvalidInputError:
-        return {}
-    if below is scores:
-        return {(names[0], which): counts for which, counts in counted.items()}
-    return {(which, scores[0]): counts for which, counts in counted.items()}
-
-
-def _unpivoted(frame: Any, kept: list[str], below: list[str]) -> Any:
-    """Columns put below one another, missing values included; None if the engine cannot."""
-    import narwhals.stable.v2 as nw
-
-    engine = frame.implementation
-    if engine.is_duckdb():
-        # That of narwhals drops missing values, and knows the default connection alone.
-        quoted = ['"' + name.replace('"', '""') + '"' for name in (*kept, *below)]
-        rows = nw.to_native(
-            frame
-        ).query(
-            "pu_rows",
-            f"SELECT {', '.join(quoted[: len(kept)])}, pu_which, pu_value "  # noqa: S608 - quoted
-            f"FROM (SELECT {', '.join(quoted)} FROM pu_rows) UNPIVOT INCLUDE NULLS "
-            f"(pu_value FOR pu_which IN ({', '.join(quoted[len(kept) :])}))",
-        )
-        return nw.from_native(rows)
-    if engine.is_polars() or engine.is_pyspark() or engine.is_dask():
-        return frame.select(*kept, *below).unpivot(
-            on=below, index=kept, variable_name="pu_which", value_name="pu_value"
-        )
-    return None
-
-
-def _counts(frame: Any, names: dict[str, str], labels: dict[str, Any]) -> dict[Any, ScoreCounts]:
-    return ScoreCounts._count_frame(frame, names, labels, {"tolerance": 1e-4, "one_sided": True})
-
-
-def _counted_part(task: Any, score: str, counts: ScoreCounts | str) -> Part:
-    if isinstance(counts, str):
-        return Part(task, score, reason=counts)
-    # Of weights only sums are known: as many rows of one weight as would say as much.
-    n_labeled, n_unlabeled = counts.labeled.sum().item(), counts.unlabeled.sum().item()
-    rows = (
-        effective_size(n_labeled, counts.labeled_sq),
-        effective_size(n_unlabeled, counts.unlabeled_sq),
-    )
-    return Part(task, score, n_labeled, n_unlabeled, rows=int(min(rows)), counts=counts)
-
-
-# -- From data to the parts that `evaluate_many` looks at: which columns are what, and whose rows
-
-
-def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> Columns:
-    """Settle which columns are labels, scores, tasks and weights."""
-    if not inputs.is_frame(data):
-        must = "a data frame or a dict of columns"
-        raise valid.bad_type("data", must, data, "for one column of scores, use evaluate")
-    if by is not None and not isinstance(by, str):
-        raise valid.bad_type("by", "the name of a column", by)
-    available = inputs.column_names(data)
-    weight = weight if isinstance(weight, str) else None
-    beside = {"by": by, "sample_weight": weight}
-    used = {name: column for name, column in beside.items() if column is not None}
-    inputs.require_columns(used, available)
-    labels = _label_columns(labeled, available)
-    if by is not None and len(labels) > 1:
-        raise valid.bad_value(
-            "labeled",
-            "one column where 'by' names the tasks",
-            f"{len(labels)} columns",
-            "call evaluate_many once for each column of labels, or put them below one another",
-        )
-    scores = _score_columns(score, labels, available, {*labels.values(), *used.values()})
-    return Columns(labels, scores, by, weight)
-
-
-def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
-    """Columns of labels by name; None for labels that are no column of the data."""
-    if isinstance(labeled, str):
-        inputs.require_columns({"labeled": labeled}, available)
-        return {labeled: labeled}
-    words = isinstance(labeled, (list, tuple)) and all(isinstance(v, str) for v in labeled)
-    if words and set(labeled) & set(available):
-        names = inputs.check_columns("labeled", labeled, available, "a list of columns")
-        return dict(zip(names, names, strict=True))
-    return {"labeled": None}
-
-
-def _score_columns(
-    score: Any,
-    labels: Mapping[str, str | None],
-    available: list[str],
-    used: set[str | None],
-) -> dict[str, tuple[str, ...]]:
-    """Columns of scores for each column of labels."""
-    must = "the name of a column, a list of them, or a mapping from columns of labels to them"
-    if score is None:
-        free = tuple(name for name in available if name not in used)
-        if not free:
-            raise valid.bad_value(
-                "data", "a table with a column of scores", "none that nothing else uses"
-            )
-        return dict.fromkeys(labels, free)
-    if isinstance(score, Mapping):
-        unknown = [f"{valid.show(name)} as a key" for name in score if name not in labels]
-        lacking = [f"none for {valid.show(name)}" for name in labels if name not in score]
-        if unknown or lacking:
-            hint = f"the columns of labels are {', '.join(map(repr, list(labels)[:20]))}"
-            raise valid.bad_value("score", must, (unknown + lacking)[0], hint)
-        chosen = {name: score[name] for name in labels}
-    else:
-        chosen = dict.fromkeys(labels, score)
-    out = {}
-    for name, value in chosen.items():
-        own = (value,) if isinstance(value, str) else value
-        out[name] = inputs.check_columns("score", own, available, must)
-        if not out[name]:
-            raise valid.bad_value("score", must, "none")
-    return out
-
-
-def read_parts(
-    data: Any, columns: Columns, labeled: Any, weight: Any, labels: dict[str, Any]
-) -> Iterator[Part]:
-    """All tasks and scores, in order of task and then of score."""
-    lazy = inputs.lazy_frame(data)
-    if lazy is not None:
-        must = "the name of a column where the frame is lazy"
-        if None in columns.labels.values():
-            raise valid.bad_type("labeled", must, labeled)
-        if weight is not None and columns.weight is None:
-            raise valid.bad_type("sample_weight", must, weight)
-        yield from count_parts(lazy, columns, labels)
-        return
-    scores = {name: _numbers(data, name) for name in columns.every_score}
-    size = next(iter(scores.values())).size
-    for name, values in scores.items():
-        valid.check_same_length(f"score[{name}]", values.size, size)
-    if columns.weight is not None:
-        weight = inputs.read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
-    mass = None if weight is None else valid.as_weights(weight, size)
-    if mass is not None and not mass.any():
-        raise valid.bad_value("sample_weight", "positive somewhere", "0 everywhere")
-    by = None
-    if columns.by is not None:
-        by = inputs.read_columns(data, {"by": columns.by})["by"]
-        valid.check_same_length("by", by.size, size)
-    for name, column in columns.labels.items():
-        try:
-            if column is not None:
-                labeled = inputs.read_columns(data, {"labeled": column})["labeled"]
-            marks = inputs.encode_labels(labeled, size, **labels)
-        except InvalidInputError as error:
-            if len(columns.labels) == 1:
-                raise
-            yield from (Part(name, one, reason=first_line(error)) for one in columns.scores[name])
-            continue
-        beside = {"labeled": marks[0], "negative": marks[1], "weight": mass}
-        rows = {key: values for key, values in beside.items() if values is not None}
-        rows |= {f"score[{one}]": scores[one] for one in columns.scores[name]}
-        for group, own in split_rows(rows, by):
-            for one in columns.scores[name]:
-                yield _part(name if by is None else group, one, own)
-
-
-def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
-    """A column of scores, NaN where one is missing: which tasks that concerns is seen later."""
-    if isinstance(data, Mapping):
-        return valid.to_numpy(f"score[{column}]", data[column])
-    import narwhals.stable.v2 as nw
-
-    series = nw.from_native(data, eager_only=True).get_column(column)
-    if series.null_count() and series.dtype.is_numeric():
-        series = series.cast(nw.Float64)
-        return np.asarray(series.fill_null(float("nan")).to_numpy(), dtype=np.float64)
-    return np.asarray(series.to_numpy())
-
-
-def _part(task: Any, score: str, rows: Mapping[str, Any]) -> Part:
-    """Rows of one task, and how many they are."""
-    labeled, negative, weight = rows["labeled"], rows.get("negative"), rows.get("weight")
-    sides = labeled, ~labeled if negative is None else ~(labeled | negative)
-    sizes = [int(side.sum()) for side in sides]
-    n_labeled, n_unlabeled = (
-        sizes if weight is None else [float(weight[side].sum()) for side in sides]
-    )
-    columns = (rows[f"score[{score}]"], labeled, negative, weight)
-    return Part(task, score, n_labeled, n_unlabeled, rows=min(sizes), columns=columns)
-
-
-# -- What a worker of `evaluate_many` does: one task, one score, one row -------------------------
 
 
 IN_TAIL = 10
@@ -614,11 +290,6 @@ class Job:
     level: float
     keep: bool = False
     shared: Shared | None = None
-
-
-def first_line(error: Exception) -> str:
-    """A complaint without its hint."""
-    return str(error).partition("\n")[0]
 
 
 def seed_of(seed: int, task: object, score: str) -> int:
@@ -712,29 +383,29 @@ def _draws_of(report: PUReport) -> FloatArray:
 
 
 def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
-    """What `evaluate` gives, with no more metrics than are asked for.
+    """Evaluate counts as `evaluate` does, with no more metrics than are asked for.
 
     Where alpha and beta were estimated from another score of the task, replicates of this score
     meet replicates of alpha and beta at random. Were both from the same rows, they would vary
     together, and the AUC less: these intervals are wide rather than narrow.
     """
-    settings, shared = Settings.among(job.options), job.shared
+    settings, shared = ReportSettings.among(job.options), job.shared
     only = None if job.keep else job.metrics
     if shared is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
         proportions = find_proportions(counts, given, asked)
-        return make_report(Rows(counts), given, proportions, settings, only=only)
-    found = recover(Rows(counts), shared.estimate.proportions, settings, only=only)
+        return make_report(ScoredRows(counts), given, proportions, settings, only=only)
+    found = recover(ScoredRows(counts), shared.estimate.proportions, settings, only=only)
     replicates, n = None, len(shared.draws)
     if n:
         if shared.estimate.n_alike is not None:
-            from purecover.estimators.reference import careful_auc
+            from purecover.estimators.reference import cautious_auc
 
-            found = replace(found, careful_auc=careful_auc(counts, shared.draws))
+            found = replace(found, careful_auc=cautious_auc(counts, shared.draws))
         replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
     seen_in = f"the scores in {valid.show(shared.reference)}"
-    return found.report(shared.estimate, replicates, seen_in)
+    return found.report(shared.estimate, replicates, reference=seen_in)
 
 
 def _at_level(report: PUReport, level: float) -> PUReport:
@@ -759,7 +430,7 @@ def _stretched(name: str, interval: Interval, level: float) -> Interval:
 
     .. math:: \theta - (\theta - l)\,z/z_0, \qquad \theta + (h - \theta)\,z/z_0
     """
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     resolved = interval.confidence_level
     factor = float(ndtri(0.5 + level / 2) / ndtri(0.5 + resolved / 2))
@@ -771,9 +442,6 @@ def _stretched(name: str, interval: Interval, level: float) -> Interval:
         low, high = max(min(low, interval.low), least), min(max(high, interval.high), most)
     method = f"{interval.method}, stretched from {100 * resolved:g} %"
     return replace(interval, low=low, high=high, confidence_level=level, method=method)
-
-
-# -- `evaluate_many`: one table over hundreds of tasks or models ---------------------------------
 
 
 _WAYS = ("bonferroni", "sidak")
@@ -911,7 +579,7 @@ def evaluate_many(
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
     if simultaneous is not None:
         valid.check_choice("simultaneous", simultaneous, _WAYS)
-    checked = Settings.among({**options, "n_resamples": n_resamples}).validated()
+    checked = ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
     own_seed = valid.kept_seed(checked.random_state)
     seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(data, labeled, score, by, sample_weight)
@@ -992,7 +660,7 @@ def _row_level(level: float, how: str | None, n_rows: int) -> float:
 def _given(
     parts: Sequence[Part], shares: tuple[Any, Any], scenario: Any, estimator: Any, assume: Any
 ) -> dict[Any, dict[str, Any]]:
-    """What is known of alpha and beta, by task, as arguments of `evaluate`."""
+    """Return arguments of `evaluate` by task: alpha and beta as far as they are known."""
     tasks = list(dict.fromkeys(part.task for part in parts))
     said = dict(zip(("alpha", "beta"), shares, strict=True))
     by_task = {name: value for name, value in said.items() if isinstance(value, Mapping)}

@@ -1,55 +1,48 @@
-"""Worlds of known truth: two score densities, every figure that follows, samples, families."""
+"""Worlds of known truth: two score densities, all metrics that follow from them, and samples."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._imports import (
-    betaincc,
-    betainccinv,
-    betaln,
-    expit,
-    logit,
-    ndtr,
-    ndtri,
-    xlog1py,
-    xlogy,
-)
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
 
-
-class Component(Protocol):
-    """The scores of one class."""
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        """Scores where the density is not smooth; integrals are split there."""
-
-    def log_density(self, scores: FloatArray) -> FloatArray:
-        """Logarithm of the density, minus infinity outside the support."""
-
-    def survival(self, thresholds: FloatArray) -> FloatArray:
-        """Share of the class at or above each threshold."""
-
-    def inverse_survival(self, shares: FloatArray) -> FloatArray:
-        """Smallest threshold that keeps at most each share."""
-
-    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Independent scores."""
+Values = TypeVar("Values", float, FloatArray)
 
 
-# -- Samples of a world: what a user would see, and the truth beside it --------------------------
+def _apply(
+    parameter: str, curve: Callable[[FloatArray], Any], values: Values, *, share: bool = False
+) -> Values:
+    """Apply a curve to a number or an array, and return the same kind."""
+    must = "a number or an array of numbers" + (" in [0, 1]" if share else "")
+    try:
+        array = np.asarray(values)
+    except Exception as error:  # foreign containers raise whatever they like
+        raise valid.bad_type(parameter, must, values) from error
+    if array.dtype.kind not in "fiu":
+        raise valid.bad_type(parameter, must, values)
+    array = array.astype(np.float64)
+    if np.isnan(array).any() or (share and not ((array >= 0) & (array <= 1)).all()):
+        raise valid.bad_value(parameter, must, valid.show(values))
+    with np.errstate(all="ignore"):  # far out, densities vanish and ratios are undefined
+        result = np.asarray(curve(array), dtype=np.float64)
+    return cast("Values", result if result.ndim else float(result))
+
+
+def _threshold_at(scores: Any, shares: FloatArray) -> FloatArray:
+    """Return the threshold that keeps a share of a distribution of scores."""
+    # The inverse of a beta distribution gives up (NaN) on smaller shares, which no sample meets.
+    found = scores.isf(np.maximum(shares, 1e-100))
+    return np.where(shares > 0, found, scores.support()[1])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,91 +100,6 @@ def _share(truth: BoolArray) -> float:
     return float(truth.mean()) if truth.size else float("nan")
 
 
-# -- Functions of scores that take a number or an array and hand back the like -------------------
-
-
-Values = TypeVar("Values", float, FloatArray)
-
-
-def apply(
-    parameter: str,
-    curve: Callable[[FloatArray], FloatArray],
-    values: Values,
-    *,
-    low: float = -np.inf,
-    high: float = np.inf,
-) -> Values:
-    """Apply a curve to a number or an array, and hand back the like."""
-    array = _reals(parameter, values, low, high)
-    result = curve(np.atleast_1d(array))
-    like: Any = float(result[0]) if array.ndim == 0 else result.reshape(array.shape)
-    return cast("Values", like)
-
-
-def _reals(parameter: str, values: ArrayLike, low: float, high: float) -> FloatArray:
-    must = "a number or an array of numbers"
-    if low > -np.inf:
-        must += f" in [{low:g}, {high:g}]"
-    try:
-        array = np.asarray(values)
-    except Exception as error:  # foreign containers raise whatever they like
-        raise valid.bad_type(parameter, must, values) from error
-    if array.dtype.kind not in "fiu":
-        raise valid.bad_type(parameter, must, values)
-    array = array.astype(np.float64)
-    if not np.all((array >= low) & (array <= high)):  # NaN fails too; infinities may be asked
-        raise valid.bad_value(parameter, must, valid.show(values))
-    return array
-
-
-# -- Integrals over shares in [0, 1], accurate where the integrand is steep at an end ------------
-
-
-_TOLERANCE = 1e-13
-# The outermost nodes weigh 1e-36, and every integrand here is bounded by 1.
-_REACH = 4.0
-_FINEST = 10
-
-
-def integrate(
-    function: Callable[[FloatArray], FloatArray],
-    low: float,
-    high: float,
-    breaks: Iterable[float] = (),
-) -> float:
-    r"""Tanh-sinh quadrature of a function that is smooth between ``breaks``.
-
-    Curves as functions of a share have infinite slopes at 0 or 1 (the ROC of any
-    Gaussian pair does). The substitution :math:`u = 1/(1+e^{-\pi\sinh t})` puts nodes
-    double-exponentially close to both ends, so such slopes cost no accuracy.
-    """
-    cuts = sorted({low, high, *(c for c in breaks if low < c < high)})
-    return float(sum(_piece(function, a, b) for a, b in pairwise(cuts)))
-
-
-def _piece(function: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
-    width = high - low
-    previous = np.inf
-    for level in range(3, _FINEST + 1):
-        step = 2.0**-level
-        t = np.arange(-_REACH, _REACH + step, step)
-        with np.errstate(over="ignore"):  # weights far out vanish, as they should
-            growth = np.exp(-np.pi * np.sinh(np.abs(t)))
-            near = growth / (1 + growth)  # distance to the nearer end, as a share of the width
-            weight = np.pi * np.cosh(t) * growth / (1 + growth) ** 2
-        # From its own end each node keeps full relative precision.
-        u = np.where(t < 0, low + width * near, high - width * near)
-        keep = (weight > 0) & (u > low) & (u < high)
-        value = width * step * float(np.dot(weight[keep], function(u[keep])))
-        if abs(value - previous) <= _TOLERANCE * max(width, abs(value)):
-            return value
-        previous = value
-    return previous
-
-
-# -- A world: two score densities, and every performance figure that follows from them -----------
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class World(Frozen):
     r"""Score densities of positives and negatives, with the performance they imply.
@@ -218,6 +126,10 @@ class World(Frozen):
     negative_inclusion : float
         :math:`\inf f_1/f_0`, the largest share of the negative density that the positive
         density contains. If it is above 0, beta is not identified from the data.
+    positive, negative : frozen distribution of scipy.stats
+        The scores of each class.
+    kinks : tuple of float
+        Scores where a density is not smooth; integrals are split there.
 
     Examples
     --------
@@ -237,25 +149,24 @@ class World(Frozen):
     is_concave: bool
     positive_inclusion: float
     negative_inclusion: float
-    positive: Component = field(repr=False)
-    negative: Component = field(repr=False)
-
-    # -- rates and curves ---------------------------------------------------------------
+    positive: Any = field(repr=False)
+    negative: Any = field(repr=False)
+    kinks: tuple[float, ...] = field(default=(), repr=False)
 
     @public
     def tpr(self, threshold: Values) -> Values:
         """Share of positives at or above the threshold."""
-        return apply("threshold", self.positive.survival, threshold)
+        return _apply("threshold", self.positive.sf, threshold)
 
     @public
     def fpr(self, threshold: Values) -> Values:
         """Share of negatives at or above the threshold."""
-        return apply("threshold", self.negative.survival, threshold)
+        return _apply("threshold", self.negative.sf, threshold)
 
     @public
     def roc(self, fpr: Values) -> Values:
         """True-positive rate at a false-positive rate: the ROC curve."""
-        return apply("fpr", self._roc, fpr, low=0.0, high=1.0)
+        return _apply("fpr", self._roc, fpr, share=True)
 
     @public
     def partial_auc(self, max_fpr: float) -> float:
@@ -278,9 +189,7 @@ class World(Frozen):
         0.041084
         """
         end = valid.check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
-        return integrate(self._roc, 0.0, end, self._breaks(self.negative))
-
-    # -- what depends on the prior ------------------------------------------------------
+        return _integrate(self._roc, end, self.negative.sf(self.kinks))
 
     @public
     def precision(self, threshold: Values, prior: float) -> Values:
@@ -300,9 +209,9 @@ class World(Frozen):
             positive.
         """
         share = valid.check_real("prior", prior, low=0, high=1)
-        return apply(
+        return _apply(
             "threshold",
-            lambda t: _precision(self.positive.survival(t), self.negative.survival(t), share),
+            lambda t: _precision(self.positive.sf(t), self.negative.sf(t), share),
             threshold,
         )
 
@@ -329,37 +238,33 @@ class World(Frozen):
         share = valid.check_real("prior", prior, low=0, high=1, closed="neither")
 
         def at_recall(recall: FloatArray) -> FloatArray:
-            fpr = self.negative.survival(self.positive.inverse_survival(recall))
+            fpr = self.negative.sf(_threshold_at(self.positive, recall))
             return _precision(recall, fpr, share)
 
-        return integrate(at_recall, 0.0, 1.0, self._breaks(self.positive))
+        return _integrate(at_recall, 1.0, self.positive.sf(self.kinks))
 
     @public
     def posterior(self, score: Values, prior: float) -> Values:
         """Probability of being positive given the score; NaN where neither class goes."""
         share = valid.check_real("prior", prior, low=0, high=1)
+        from scipy.special import expit, logit
 
-        def at_score(scores: FloatArray) -> FloatArray:
-            # Through logarithms, so that far tails do not become 0/0.
-            with np.errstate(invalid="ignore"):
-                ratio = self.positive.log_density(scores) - self.negative.log_density(scores)
-                return np.asarray(expit(logit(share) + ratio))
-
-        return apply("score", at_score, score)
-
-    # -- densities ----------------------------------------------------------------------
+        # Through logarithms, so that far tails do not become 0/0.
+        return _apply(
+            "score",
+            lambda s: expit(logit(share) + self.positive.logpdf(s) - self.negative.logpdf(s)),
+            score,
+        )
 
     @public
     def positive_density(self, score: Values) -> Values:
         """Density of the scores of positives."""
-        return apply("score", lambda s: np.exp(self.positive.log_density(s)), score)
+        return _apply("score", self.positive.pdf, score)
 
     @public
     def negative_density(self, score: Values) -> Values:
         """Density of the scores of negatives."""
-        return apply("score", lambda s: np.exp(self.negative.log_density(s)), score)
-
-    # -- identifiability ----------------------------------------------------------------
+        return _apply("score", self.negative.pdf, score)
 
     @property
     def is_irreducible(self) -> bool:
@@ -394,8 +299,6 @@ class World(Frozen):
         a = (alpha + (1 - alpha) * k1) / (beta + (1 - beta) * k1)
         b = (1 - beta + beta * k0) / (1 - alpha + alpha * k0)
         return a, b
-
-    # -- samples ------------------------------------------------------------------------
 
     @public
     def sample(
@@ -518,16 +421,9 @@ class World(Frozen):
         labeled = rng.random(n) < np.where(truth, frequency, mislabeling)
         return self._sample(truth, labeled, proportions, rng)
 
-    # -- inner workings -----------------------------------------------------------------
-
     def _roc(self, fpr: FloatArray) -> FloatArray:
-        tpr = self.positive.survival(self.negative.inverse_survival(fpr))
+        tpr = self.positive.sf(_threshold_at(self.negative, fpr))
         return np.where(fpr >= 1, 1.0, tpr)
-
-    def _breaks(self, component: Component) -> list[float]:
-        """Shares of a class at the scores where either density has a kink."""
-        kinks = np.array([*self.positive.kinks, *self.negative.kinks])
-        return [float(share) for share in component.survival(kinks)] if kinks.size else []
 
     def _sample(
         self,
@@ -538,151 +434,30 @@ class World(Frozen):
     ) -> Sample:
         scores = np.empty(truth.size)
         n_positive = int(truth.sum())
-        scores[truth] = self.positive.draw(n_positive, rng)
-        scores[~truth] = self.negative.draw(truth.size - n_positive, rng)
+        scores[truth] = self.positive.rvs(size=n_positive, random_state=rng)
+        scores[~truth] = self.negative.rvs(size=truth.size - n_positive, random_state=rng)
         return Sample(
             scores=scores, labeled=labeled, truth=truth, proportions=proportions, world=self
         )
 
 
+def _integrate(curve: Callable[[FloatArray], FloatArray], end: float, breaks: FloatArray) -> float:
+    """Integrate from 0 to ``end`` a curve that is smooth between breaks, but steep at its ends."""
+    from scipy.integrate import tanhsinh
+
+    cuts = np.array(sorted({0.0, end, *(cut for cut in np.asarray(breaks) if 0 < cut < end)}))
+    with np.errstate(all="ignore"):
+        return float(tanhsinh(curve, cuts[:-1], cuts[1:], atol=1e-14, rtol=1e-13).integral.sum())
+
+
 def _precision(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
-    predicted = prior * tpr + (1 - prior) * fpr
-    with np.errstate(invalid="ignore"):
-        return np.asarray(prior * tpr / predicted)
+    return prior * tpr / (prior * tpr + (1 - prior) * fpr)
 
 
 def _classes(size: int, share: float, rng: np.random.Generator, fixed: bool) -> BoolArray:
     if fixed:
         return np.arange(size) < int(np.floor(share * size + 0.5))
     return rng.random(size) < share
-
-
-# -- The families of worlds, each with what is known of it in closed form ------------------------
-
-
-# -- Score distributions of one class: just enough of each for worlds and their quadrature --------
-# Built on ``scipy.special`` because ``scipy.stats`` is slow to import and adds nothing here.
-
-
-@dataclass(frozen=True)
-class Normal:
-    mean: float
-    sd: float
-    kinks: ClassVar[tuple[float, ...]] = ()
-
-    def log_density(self, scores: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore"):  # scores beyond 1e154 have no density worth the name
-            z = (scores - self.mean) / self.sd
-            return np.asarray(-0.5 * z * z - math.log(self.sd * math.sqrt(2 * math.pi)))
-
-    def survival(self, thresholds: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore"):
-            return np.asarray(ndtr((self.mean - thresholds) / self.sd))
-
-    def inverse_survival(self, shares: FloatArray) -> FloatArray:
-        return np.asarray(self.mean - self.sd * ndtri(shares))
-
-    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
-        return self.mean + self.sd * rng.standard_normal(size)
-
-
-@dataclass(frozen=True)
-class Laplace:
-    mean: float
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        return (self.mean,)
-
-    def log_density(self, scores: FloatArray) -> FloatArray:
-        return -np.abs(scores - self.mean) - math.log(2)
-
-    def survival(self, thresholds: FloatArray) -> FloatArray:
-        z = thresholds - self.mean
-        tail = 0.5 * np.exp(-np.abs(z))
-        return np.where(z >= 0, tail, 1 - tail)
-
-    def inverse_survival(self, shares: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore"):  # shares 0 and 1 are the infinities
-            above = -np.log(2 * np.minimum(shares, 0.5))
-            below = np.log(2 * np.minimum(1 - shares, 0.5))
-        return self.mean + np.where(shares <= 0.5, above, below)
-
-    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
-        return rng.laplace(self.mean, 1.0, size)
-
-
-@dataclass(frozen=True)
-class Beta:
-    a: float
-    b: float
-    kinks: ClassVar[tuple[float, ...]] = ()
-
-    def log_density(self, scores: FloatArray) -> FloatArray:
-        inside = (scores > 0) & (scores < 1)
-        x = np.where(inside, scores, 0.5)
-        value = xlogy(self.a - 1, x) + xlog1py(self.b - 1, -x)
-        return np.where(inside, value - betaln(self.a, self.b), -np.inf)
-
-    def survival(self, thresholds: FloatArray) -> FloatArray:
-        return np.asarray(betaincc(self.a, self.b, np.clip(thresholds, 0.0, 1.0)))
-
-    def inverse_survival(self, shares: FloatArray) -> FloatArray:
-        # The inverse gives up (NaN) on shares far below this one, which no sample can meet.
-        tiny = 1e-100
-        inner: FloatArray = betainccinv(self.a, self.b, np.maximum(shares, tiny))
-        return np.where(shares > 0, inner, 1.0)
-
-    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
-        return rng.beta(self.a, self.b, size)
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """Piecewise constant density."""
-
-    mass: tuple[float, ...]
-    edges: tuple[float, ...]
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        return self.edges
-
-    def _survival_at_edges(self) -> FloatArray:
-        above = np.cumsum(np.asarray(self.mass)[::-1])[::-1]
-        # Both ends exactly, whatever the rounding of the sum.
-        return np.concatenate(([1.0], np.minimum(above[1:], 1.0), [0.0]))
-
-    def log_density(self, scores: FloatArray) -> FloatArray:
-        edges = np.asarray(self.edges)
-        inside = (scores >= edges[0]) & (scores <= edges[-1])
-        # The last bin owns its right edge.
-        k = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, len(self.mass) - 1)
-        with np.errstate(divide="ignore"):
-            log_height = np.log(np.asarray(self.mass)) - np.log(np.diff(edges))
-        return np.where(inside, log_height[k], -np.inf)
-
-    def survival(self, thresholds: FloatArray) -> FloatArray:
-        return np.interp(thresholds, self.edges, self._survival_at_edges())
-
-    def inverse_survival(self, shares: FloatArray) -> FloatArray:
-        edges = np.asarray(self.edges)
-        at_edges = self._survival_at_edges()
-        # First edge whose survival is no more than the share; the answer lies left of it.
-        right = np.searchsorted(-at_edges, -shares, side="left")
-        left = np.maximum(right - 1, 0)
-        drop = at_edges[left] - at_edges[right]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            part = np.where(drop > 0, (at_edges[left] - shares) / drop, 0.0)
-        return edges[left] + part * (edges[right] - edges[left])
-
-    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
-        edges = np.asarray(self.edges)
-        k = rng.choice(len(self.mass), size=size, p=np.asarray(self.mass))
-        return edges[k] + rng.random(size) * np.diff(edges)[k]
-
-
-# -- The families --------------------------------------------------------------------------------
 
 
 # Wide enough for any purpose, narrow enough for floating point. Beta shapes below 1/4 would
@@ -716,6 +491,8 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
     >>> round(simulate.binormal(2.0).auc, 4)
     0.9214
     """
+    from scipy.stats import norm
+
     limit = _LARGEST_SEPARATION
     d = valid.check_real("separation", separation, low=-limit, high=limit)
     sd = valid.check_real("positive_sd", positive_sd, low=_SPREADS[0], high=_SPREADS[1])
@@ -730,9 +507,9 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
     return World(
         name="binormal",
         parameters={"separation": d, "positive_sd": sd},
-        positive=Normal(d, sd),
-        negative=Normal(0.0, 1.0),
-        auc=float(ndtr(d / math.hypot(1.0, sd))),
+        positive=norm(d, sd),
+        negative=norm(),
+        auc=float(norm.cdf(d / math.hypot(1.0, sd))),
         auc_from="closed form",
         is_concave=sd == 1 and d >= 0,
         positive_inclusion=positive_inclusion,
@@ -786,12 +563,15 @@ def laplace(separation: float = 2.0) -> World:
     >>> round(world.auc, 4), round(world.positive_inclusion, 4)
     (0.8647, 0.1353)
     """
+    from scipy.stats import laplace as scores
+
     d = valid.check_real("separation", separation, low=0, high=_LARGEST_SEPARATION)
     return World(
         name="laplace",
         parameters={"separation": d},
-        positive=Laplace(d),
-        negative=Laplace(0.0),
+        positive=scores(d),
+        negative=scores(),
+        kinks=(0.0, d),
         auc=1 - math.exp(-d) * (2 + d) / 4,
         auc_from="closed form",
         is_concave=True,
@@ -824,14 +604,16 @@ def beta(
     """
     a1, b1 = _shapes("positive", positive)
     a0, b0 = _shapes("negative", negative)
-    one, zero = Beta(a1, b1), Beta(a0, b0)
-    log_ratios = _beta_log_ratio_range(one, zero)
+    from scipy.stats import beta as scores
+
+    one, zero = scores(a1, b1), scores(a0, b0)
+    log_ratios = _beta_log_ratio_range((a1, b1), (a0, b0))
     return World(
         name="beta",
         parameters={"positive": (a1, b1), "negative": (a0, b0)},
         positive=one,
         negative=zero,
-        auc=integrate(lambda u: one.survival(zero.inverse_survival(u)), 0.0, 1.0),
+        auc=_integrate(lambda u: one.sf(_threshold_at(zero, u)), 1.0, np.array([])),
         auc_from="quadrature",
         is_concave=a1 >= a0 and b1 <= b0,
         positive_inclusion=math.exp(-log_ratios[1]),
@@ -865,6 +647,8 @@ def histogram(
     >>> round(world.auc, 3), world.is_concave
     (0.825, True)
     """
+    from scipy.stats import rv_histogram
+
     p = _mass("positive_mass", positive_mass)
     q = _mass("negative_mass", negative_mass)
     if p.size != q.size:
@@ -892,8 +676,9 @@ def histogram(
             "negative_mass": tuple(q.tolist()),
             "edges": where,
         },
-        positive=Histogram(tuple(p.tolist()), where),
-        negative=Histogram(tuple(q.tolist()), where),
+        positive=rv_histogram((p, cuts), density=False),
+        negative=rv_histogram((q, cuts), density=False),
+        kinks=where,
         auc=float(np.dot(p, np.cumsum(q) - q / 2)),
         auc_from="closed form",
         is_concave=bool((ratio[1:] >= ratio[:-1]).all()),
@@ -908,10 +693,14 @@ WORLDS: Mapping[str, Callable[[], World]] = MappingProxyType(
 """Families that can be called without parameters, by name."""
 
 
-def _beta_log_ratio_range(one: Beta, zero: Beta) -> tuple[float, float]:
-    """Infimum and supremum of the log density ratio: at an end, or at its only turning point."""
-    up, down = one.a - zero.a, one.b - zero.b
-    constant = float(betaln(zero.a, zero.b) - betaln(one.a, one.b))
+def _beta_log_ratio_range(
+    one: tuple[float, float], zero: tuple[float, float]
+) -> tuple[float, float]:
+    """Return infimum and supremum of the log density ratio: at an end or the turning point."""
+    from scipy.special import betaln
+
+    up, down = one[0] - zero[0], one[1] - zero[1]
+    constant = float(betaln(*zero) - betaln(*one))
     at_zero = constant if up == 0 else math.copysign(math.inf, -up)
     at_one = constant if down == 0 else math.copysign(math.inf, -down)
     values = [at_zero, at_one]

@@ -1,1 +1,28 @@
-"""Estimators of alpha and beta from the literature, registered when this module is imported."""
+"""Estimators of alpha and beta from the literature, registered when this module is imported.
+
+The entry point ``purecover.estimators`` of this package names the module, so that
+``purecover.estimators.prior_estimators`` lists them wherever the package is installed.
+"""
+
+from purecover_paper.systems.clustered import ClusteredLabels
+from purecover_paper.systems.dist_curve import DistCurve
+from purecover_paper.systems.divergences import PearsonDivergence, PenalizedL1
+from purecover_paper.systems.fitted_roc import FittedRoc
+from purecover_paper.systems.gaussian_mixtures import GaussianMixtures
+from purecover_paper.systems.kernel_mean import KernelMean
+from purecover_paper.systems.patra_sen import PatraSen
+from purecover_paper.systems.regrouping import Regrouping
+from purecover_paper.systems.tice import TIcE
+
+__all__ = [
+    "ClusteredLabels",
+    "DistCurve",
+    "FittedRoc",
+    "GaussianMixtures",
+    "KernelMean",
+    "PatraSen",
+    "PearsonDivergence",
+    "PenalizedL1",
+    "Regrouping",
+    "TIcE",
+]

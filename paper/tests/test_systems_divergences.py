@@ -1,0 +1,204 @@
+"""PE and penL1: bumps, cross-validation and minima against slow twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, optimize, stats
+
+from purecover import simulate
+from purecover.estimators.ratios import ElkanNoto
+from purecover.estimators.rows import FeatureRows
+from purecover_paper.systems import divergences as _divergences
+from purecover_paper.systems.divergences import (
+    RIDGES,
+    SHARES,
+    PearsonDivergence,
+    PenalizedL1,
+    _cross_validated,
+    _held_out,
+    _without_own,
+    bumps,
+    fold_slices,
+    pearson_prior,
+    pearson_weights,
+    penalized_l1,
+    prepared,
+    smallest_share,
+    squared_distances,
+    typical_distance,
+)
+
+LABELED = np.array([[0.0], [1.0]])
+UNLABELED = np.array([[0.0], [1.0], [3.0]])
+
+
+def rows_of(n_labeled, n_unlabeled, alpha, separation, n_features=2, seed=0):
+    """Normal classes whose means are so far apart."""
+    rng = np.random.default_rng(seed)
+    positive = np.concatenate((np.ones(n_labeled), rng.random(n_unlabeled) < alpha))
+    X = rng.normal(size=(positive.size, n_features))
+    X[:, 0] += separation * positive
+    return X, np.arange(positive.size) < n_labeled
+
+
+@pytest.mark.parametrize(("n_rows", "n_features"), [(20, 1), (20, 3), (1, 3), (1, 1)])
+def test_bumps_equal_their_formula(n_rows, n_features):
+    rng = np.random.default_rng(0)
+    rows, centers = rng.normal(size=(n_rows, n_features)), rng.normal(size=(7, n_features))
+    found = bumps(squared_distances(rows, centers), 0.8)
+    for i, row in enumerate(rows):
+        for j, center in enumerate(centers):
+            expected = np.exp(-np.sum((row - center) ** 2) / (2 * 0.8**2))
+            assert found[i, j] == pytest.approx(expected)
+
+
+def test_typical_distance_looks_at_rows_that_differ():
+    rng = np.random.default_rng(0)
+    ties = FeatureRows(np.zeros((50, 1)), np.repeat([[0.0], [3.0]], 25, axis=0))
+    assert typical_distance(ties, rng) == 3
+    assert typical_distance(FeatureRows(np.ones((3, 2)), np.ones((3, 2))), rng) == 1
+
+
+def test_large_samples_are_drawn_from(monkeypatch):
+    monkeypatch.setattr(_divergences, "MOST_ROWS", 30)
+    X, labeled = rows_of(20, 100, 0.3, 2)
+    rng = np.random.default_rng(0)
+    few, notes = prepared(FeatureRows(X[labeled], X[~labeled]), rng)
+    assert (few.n_labeled, few.n_unlabeled) == (20, 30)
+    assert "20 of 20 labeled and 30 of 100 unlabeled" in notes[0]
+    estimator = PearsonDivergence().fit(X, labeled)
+    assert any("drawn at random" in note for note in estimator.diagnostics_["notes"])
+
+
+def test_worked_example():
+    values = [bumps(squared_distances(side, LABELED), 1.0) for side in (LABELED, UNLABELED)]
+    moments, _ = _cross_validated(values, 2 / 5, 1)
+    np.testing.assert_allclose(moments.h, [0.803265, 0.803265], atol=1e-6)
+    np.testing.assert_allclose(moments.H, [[0.547176, 0.485525], [0.485525, 0.550815]], atol=1e-6)
+    weights = pearson_weights(moments, np.array([0.1]))[:, 0]
+    np.testing.assert_allclose(weights, [0.715914, 0.700155], atol=1e-6)
+    assert pearson_prior(moments, weights) == pytest.approx(0.8079152, abs=1e-7)
+
+
+def test_weights_solve_the_equations():
+    rng = np.random.default_rng(0)
+    moments, _ = _cross_validated([rng.random((30, 6)), rng.random((50, 6))], 0.3, 1)
+    found = pearson_weights(moments, RIDGES)
+    for ridge, weights in zip(RIDGES, found.T, strict=True):
+        expected = np.linalg.solve(moments.H + ridge * np.eye(6), moments.h)
+        np.testing.assert_allclose(weights, expected, rtol=1e-8)
+
+
+def test_cross_validation_equals_refitting_without_each_fold():
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = rng.random((23, 4)), rng.random((51, 4))
+    whole, losses = _cross_validated([labeled, unlabeled], 0.3, 5)
+    expected = np.zeros(RIDGES.size)
+    for few, many in zip(fold_slices(23, 5), fold_slices(51, 5), strict=True):
+        rest = [np.delete(labeled, few, 0), np.delete(unlabeled, many, 0)]
+        kept, _ = _cross_validated(rest, 0.3, 1)
+        held, _ = _cross_validated([labeled[few], unlabeled[many]], 0.3, 1)
+        for i, ridge in enumerate(RIDGES):
+            theta = np.linalg.solve(kept.H + ridge * np.eye(4), kept.h)
+            expected[i] += theta @ held.H @ theta / 2 - theta @ held.h
+    np.testing.assert_allclose(losses, expected, rtol=1e-8)
+    np.testing.assert_allclose(whole.H, _cross_validated([labeled, unlabeled], 0.3, 1)[0].H)
+
+
+@pytest.mark.slow
+def test_too_high_where_they_do_and_by_how_much():
+    c, alpha, separation = 1 / 11, 0.25, 2.0
+
+    def ratio(x):
+        g, f0 = stats.norm.pdf(x, separation), stats.norm.pdf(x)
+        return g**2 / (c * g + (1 - c) * (alpha * g + (1 - alpha) * f0))
+
+    pooled = 1 / integrate.quad(ratio, -8, 12)[0]
+    limit = (pooled - c) / (1 - c)
+    assert limit > alpha + 0.15
+    X, labeled = rows_of(1000, 10_000, alpha, separation, n_features=1)
+    estimator = PearsonDivergence().fit(X, labeled)
+    assert estimator.proportions_.alpha == pytest.approx(limit, abs=0.03)
+    # The same limit as that of the classifier-based estimator, given the true probabilities.
+    g, f0 = stats.norm.pdf(X[:, 0], separation), stats.norm.pdf(X[:, 0])
+    tau = c * g / (c * g + (1 - c) * (alpha * g + (1 - alpha) * f0))
+    other = ElkanNoto(variant="e1", calibration="none").fit(tau, labeled).proportions_.alpha
+    assert other == pytest.approx(limit, abs=0.05)
+
+
+def test_l1_worked_example():
+    means = [bumps(squared_distances(s, UNLABELED), 1.0).mean(0) for s in (LABELED, UNLABELED)]
+    found = penalized_l1(np.array([0.3, 0.5, 0.7, 0.9]), *means, 1.0)
+    np.testing.assert_allclose(found, [0.7, 0.5, 0.3005323, 0.1540092], atol=1e-7)
+
+
+def test_divergence_equals_its_loop():
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = rng.random(9), rng.random(9)
+    for share in (0.1, 0.5, 1.0):
+        total = sum(max(0, share * g - f) ** 2 for g, f in zip(labeled, unlabeled, strict=True))
+        (found,) = penalized_l1(np.array([share]), labeled, unlabeled, 0.02)
+        assert found == pytest.approx(total / 0.02 - share + 1)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=12),
+    st.sampled_from([1e-3, 1e-2, 0.1, 1.0, 10.0]),
+    st.floats(0, 0.5),
+)
+def test_minimum_is_exact(means, ridge, low):
+    labeled, unlabeled = np.array(means).T
+    high = low + 0.5
+    found = smallest_share(labeled, unlabeled, ridge, low, high)
+    assert low <= found <= high
+    value = penalized_l1(np.array([found]), labeled, unlabeled, ridge)[0]
+    other = optimize.minimize_scalar(
+        lambda share: penalized_l1(np.array([share]), labeled, unlabeled, ridge)[0],
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    grid = penalized_l1(np.linspace(low, high, 2001), labeled, unlabeled, ridge).min()
+    assert value <= min(other.fun, grid) + 1e-9 * (1 + abs(value))
+
+
+def test_held_out_loss_equals_refitting_without_each_fold():
+    rng = np.random.default_rng(0)
+    folds = [[rng.random((n, 4)) for n in sizes] for sizes in ((5, 6, 5), (9, 9, 10))]
+    sums = [np.stack([part.sum(axis=0) for part in side]) for side in folds]
+    sizes = [np.array([[len(part)] for part in side]) for side in folds]
+    found = _held_out(sums, sizes)
+    for i in (10, 50, 95):
+        expected = 0.0
+        for k in range(3):
+            kept = [np.concatenate(side[:k] + side[k + 1 :]).mean(axis=0) for side in folds]
+            held = [side[k].mean(axis=0) for side in folds]
+            coefficients = np.maximum(SHARES[i] * kept[0] - kept[1], 0)
+            expected -= coefficients @ (SHARES[i] * held[0] - held[1]) / 3
+        assert found[i] == pytest.approx(expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alpha", [0.0, 0.1, 0.3, 0.5])
+def test_near_the_truth_in_one_dimension(alpha):
+    samples = (
+        simulate.binormal(3).sample(1000, 5000, alpha=alpha, random_state=i) for i in range(4)
+    )
+    found = [PenalizedL1().fit(s.scores, s.labeled).proportions_.alpha for s in samples]
+    assert np.mean(found) == pytest.approx(alpha, abs=0.06)
+
+
+def test_centers_do_not_count_themselves():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(12, 2))
+    squares, parts = squared_distances(rows, rows[:5]), fold_slices(12, 3)
+    own = np.arange(5)
+    sizes = _without_own(squares, np.full((3, 1), 4.0), parts, own, own)
+    values = bumps(squares, 1.0)
+    for j in range(5):
+        others = np.delete(rows, j, axis=0)
+        expected = np.exp(-((others - rows[j]) ** 2).sum(axis=1) / 2).mean()
+        assert values[:, j].sum() / sizes[:, j].sum() == pytest.approx(expected)

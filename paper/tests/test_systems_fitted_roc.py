@@ -1,0 +1,192 @@
+"""FittedRoc: curves and deviances against their formulas, and what it finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize, special, stats
+
+from purecover import simulate
+from purecover.counts import ScoreCounts
+from purecover.estimators.noisy import NoisyLabels
+from purecover.exceptions import IdentifiabilityError
+from purecover_paper.systems.fitted_roc import (
+    FittedRoc,
+    _points,
+    _slopes,
+    curve,
+    deviance,
+    end_slope,
+)
+
+FAMILIES = ("binormal", "power")
+both = pytest.mark.parametrize("family", FAMILIES)
+
+
+def parameters_of(family):
+    return np.array([0.3, 1.2] if family == "binormal" else [0.3, 0.5, np.log(1.7)])
+
+
+def slow_curve(family, parameters, x):
+    if family == "binormal":
+        gamma, d = parameters
+        return (1 - gamma) * stats.norm.cdf(stats.norm.ppf(x) + d) + gamma * x
+    gamma, d, mu = parameters[0], parameters[1], np.exp(parameters[2])
+    return (1 - gamma) * (1 + d * (x**-mu - 1)) ** (-1 / mu) + gamma * x
+
+
+def slow_deviance(family, parameters, labeled, unlabeled):
+    """A loop over the points before and after each labeled score, without ties."""
+    total = 0.0
+    for t in labeled:
+        for x, y in (
+            ((labeled < t).sum(), (unlabeled < t).mean()),
+            ((labeled <= t).sum(), (unlabeled <= t).mean()),
+        ):
+            fitted = slow_curve(family, parameters, (x + 0.5) / (labeled.size + 1))
+            total -= y * np.log(fitted) + (1 - y) * np.log(1 - fitted)
+    return total / labeled.size
+
+
+def test_slopes_at_the_end():
+    slope = end_slope("binormal", np.array([0.3, 1.2]))
+    assert slope == 0.3
+    # It is reached slowly.
+    for distance, expected in ((1e-3, 0.3062), (1e-5, 0.3016), (1e-7, 0.3005)):
+        (value,), _ = curve("binormal", np.array([0.3, 1.2]), np.array([1 - distance]))
+        assert (1 - value) / distance == pytest.approx(expected, abs=1e-4)
+    for mu in (0.4, 1.0, 3.0):
+        found = np.array([0.3, 0.5, np.log(mu)])
+        assert end_slope("power", found) == pytest.approx(0.65)
+        (value,), _ = curve("power", found, np.array([1 - 1e-6]))
+        assert (1 - value) / 1e-6 == pytest.approx(0.65, abs=1e-5)
+
+
+@both
+def test_curves_equal_their_formulas_and_are_concave(family):
+    x = np.linspace(0.001, 0.999, 500)
+    values, _ = curve(family, parameters_of(family), x)
+    np.testing.assert_allclose(values, slow_curve(family, parameters_of(family), x), rtol=1e-12)
+    assert (np.diff(values, 2) < 1e-12).all()
+    assert (values >= x).all()
+
+
+@both
+def test_deviance_equals_a_loop_and_its_gradient_is_right(family):
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
+    rows = np.concatenate((labeled, unlabeled)), np.arange(110) < 30
+    counts = ScoreCounts.from_scores(*rows)
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
+    one, two = parameters_of(family), parameters_of(family) * 0.7
+    # The two ends of the curve, which no parameter moves, are in the loop only.
+    found = deviance(family, one, points)[0] - deviance(family, two, points)[0]
+    expected = slow_deviance(family, one, labeled, unlabeled)
+    expected -= slow_deviance(family, two, labeled, unlabeled)
+    assert found == pytest.approx(expected, abs=0.05 * abs(expected) + 1e-3)
+    error = optimize.check_grad(
+        lambda p: -deviance(family, p, points)[0], lambda p: _slopes(family, p, points)[0][0], one
+    )
+    assert error < 1e-6
+
+
+@both
+def test_exact_points_give_the_parameters_back(family):
+    # So many labeled examples that half of one moves nothing.
+    x = np.linspace(0, 1, 401)
+    y = slow_curve(family, parameters_of(family), np.clip(x, 1e-100, 1))
+    y[0] = 0
+    labeled, unlabeled = np.diff(x)[::-1] * 1e9, np.diff(y)[::-1] * 1e9
+    counts = ScoreCounts.from_counts(
+        np.arange(400, 0, -1.0), np.rint(labeled).astype(int), np.rint(unlabeled).astype(int)
+    )
+    estimator = FittedRoc(family=family).fit(counts)
+    expected = end_slope(family, parameters_of(family))
+    assert estimator.proportions_.alpha == pytest.approx(expected, abs=2e-3)
+    assert estimator.diagnostics_["deviance"] < 1e-6
+
+
+@pytest.mark.slow
+def test_no_other_solver_finds_less():
+    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=3)
+    counts = sample.counts
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
+    for family in FAMILIES:
+        found = FittedRoc(family=family, n_thresholds=None).fit(counts).diagnostics_["deviance"]
+        bounds = [(0, 1), (0, 6)] if family == "binormal" else [(0, 1), (0, 1), (-4, 2.9)]
+        other = optimize.differential_evolution(
+            lambda p, family=family: deviance(family, p, points)[0], bounds, seed=0, tol=1e-8
+        )
+        assert found <= other.fun + 1e-7
+
+
+@pytest.mark.slow
+def test_only_the_power_family_describes_two_mixtures():
+    # With wrong labels x is a mixture, which the binormal curve takes for positives alone.
+    world = simulate.binormal(2)
+    samples = [world.sample(2000, 10_000, alpha=0.3, beta=0.8, random_state=i) for i in range(3)]
+    found = {}
+    for family in ("binormal", "power"):
+        estimator = NoisyLabels(FittedRoc(family=family), clean="never")
+        fits = [estimator.fit(s.counts).proportions_ for s in samples]
+        found[family] = np.mean([(p.alpha, p.beta) for p in fits], axis=0)
+        warned = any("two mixtures" in note for note in estimator.diagnostics_["notes"])
+        assert warned is (family == "binormal")
+    assert found["power"] == pytest.approx((0.3, 0.8), abs=0.04)
+    assert found["binormal"][0] < 0.3 - 0.05
+    assert found["binormal"][1] > 0.95
+
+
+@pytest.mark.parametrize(("family", "n_values"), [("binormal", 2), ("power", 3)])
+def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
+    sample = simulate.binormal(2).sample(1000, 5000, alpha=0.3, random_state=0)
+    values = np.digitize(sample.scores, np.linspace(0, 2, n_values - 1))
+    found = FittedRoc(family=family).fit(values, sample.labeled).diagnostics_
+    assert found["n_points"] == n_values - 1
+    assert found["identifiable"] is False
+    assert "many others fit as well" in found["notes"][-1]
+    values = np.digitize(sample.scores, np.linspace(0, 2, n_values))
+    assert FittedRoc(family=family).fit(values, sample.labeled).diagnostics_["identifiable"] is True
+
+
+def test_notes():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate((rng.normal(0.25, 1, 400), rng.normal(0, 1, 4000)))
+    estimator = FittedRoc().fit(scores, np.arange(4400) < 400)
+    assert any("close to the diagonal" in note for note in estimator.diagnostics_["notes"])
+    apart = FittedRoc().fit(np.arange(300.0), np.arange(300) > 250)
+    assert apart.proportions_.alpha == pytest.approx(0, abs=1e-6)
+
+
+def test_points_stand_for_the_labeled_examples_beside_them():
+    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 0, 0, 2, 1], [1, 2, 0, 3, 4])
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
+    # Beside the second border no labeled example is: it has no weight, and is left out.
+    np.testing.assert_allclose(points.weight, [np.array([1, 2, 3]) / 6])
+    np.testing.assert_allclose(points.x, [(np.array([3, 3, 1]) + 0.5) / 5])
+    np.testing.assert_allclose(points.y, [[0.9, 0.7, 0.4]])
+
+
+@both
+def test_deviance_is_twice_the_divergence(family):
+    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 2, 0, 2, 1], [1, 2, 0, 3, 4])
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
+    fitted = slow_curve(family, parameters_of(family), points.x)
+    terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
+    (found,) = deviance(family, parameters_of(family), points)
+    assert found == pytest.approx(2 * np.sum(points.weight * terms))
+
+
+@pytest.mark.parametrize(("n_thresholds", "words"), [(2, "to one point"), (3, "to 2 points")])
+def test_few_points_get_a_note(n_thresholds, words):
+    tallies = {"labeled": [30, 20, 10][:n_thresholds], "unlabeled": [20, 40, 90][:n_thresholds]}
+    counts = ScoreCounts.from_counts(np.arange(n_thresholds)[::-1], **tallies)
+    fitted = FittedRoc(family="power").fit(counts)
+    assert any(words in note for note in fitted.diagnostics_["notes"])
+
+
+@pytest.mark.parametrize("seed", [3, 4, 8])
+def test_a_curve_on_the_diagonal_has_no_alpha(seed: int) -> None:
+    scores = np.random.default_rng(seed).normal(size=640)
+    with pytest.raises(IdentifiabilityError, match="no sign that the labeled"):
+        FittedRoc().fit(scores, np.arange(640) < 80)

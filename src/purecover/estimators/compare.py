@@ -1,0 +1,536 @@
+"""Comparison of estimators of alpha and beta on the same examples."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from purecover import _validation as valid
+from purecover._inputs import encode_labels, refuse_frame
+from purecover._progress import Progress, shown
+from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
+from purecover._validation import public
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import MAX_THRESHOLDS, PriorEstimator, prior_estimators
+from purecover.estimators.choice import KnownBeta, default_estimator, full_name, with_clean_labels
+from purecover.estimators.comparison import PriorComparison, PriorRow
+from purecover.estimators.noisy import NoisyLabels
+from purecover.estimators.parameters import clone
+from purecover.estimators.replicates import MOST_CELLS, ReplicateDraws, half
+from purecover.estimators.rows import (
+    FeaturePriorEstimator,
+    FeatureRows,
+    check_differ,
+    read_matrix,
+)
+from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
+from purecover.exceptions import InvalidInputError, PurecoverError
+from purecover.intervals import resampling
+from purecover.intervals.interval import Interval, check_level
+from purecover.proportions import percent_hint
+from purecover.recovery.rates import effective_sizes
+
+_MAX_TRIES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Counts or rows of features that estimators are fitted to, and the replicates of them.
+
+    Attributes
+    ----------
+    data : tuple
+        The first arguments of ``fit``.
+    sizes : tuple of float
+        Labeled and unlabeled examples, or their total weights.
+    effective_labeled : float
+        Number of labeled examples of equal weight that would tell as much.
+    n_resamples, seed : int
+        Number of replicates, and seed of their draws.
+    resampler : GroupResampler, _GroupedRows or None
+        Draws replicates of dependent rows.
+    weight : ndarray or None
+        Weights of rows of features; estimators that take features refuse weights themselves.
+    """
+
+    data: tuple[Any, ...]
+    sizes: tuple[float, float]
+    effective_labeled: float
+    resampler: Any = None
+    weight: FloatArray | None = None
+    n_resamples: int = 0
+    seed: int = 0
+
+    @property
+    def n_thresholds(self) -> int:
+        """Distinct scores; 0 for features."""
+        counts = self.data[0]
+        return counts.n_thresholds if isinstance(counts, ScoreCounts) else 0
+
+    @cached_property
+    def replicates(self) -> tuple[ScoreCounts, CountArray, CountArray] | None:
+        """Bootstrap replicates that all estimators share; None if they take too much memory."""
+        if self.resampler is not None or not 0 < self.n_thresholds * self.n_resamples <= MOST_CELLS:
+            return None
+        resampler = resampling.resampler_for(self.data[0].thinned(MAX_THRESHOLDS), "multinomial")
+        rng = np.random.default_rng(self.seed)
+        return resampler.counts, *resampling.draw_many(resampler, rng, self.n_resamples)
+
+
+@dataclass(frozen=True, eq=False)
+class _GroupedRows(FeatureRows):
+    """Rows that depend on each other within groups, which replicates draw as a whole."""
+
+    labeled_group: IntArray
+    unlabeled_group: IntArray
+
+    def subsampled(
+        self,
+        most_labeled: int,  # noqa: ARG002 - how many rows half of the groups hold is left to chance
+        most_unlabeled: int,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> FeatureRows:
+        """Draw all rows of half of the groups, without replacement."""
+        n_groups = 1 + max(int(self.labeled_group.max()), int(self.unlabeled_group.max()))
+        for _ in range(_MAX_TRIES):
+            drawn = np.zeros(n_groups, dtype=np.bool_)
+            drawn[rng.permutation(n_groups)[: half(n_groups)]] = True
+            few, many = drawn[self.labeled_group], drawn[self.unlabeled_group]
+            if few.any() and many.any():
+                return FeatureRows(self.labeled[few], self.unlabeled[many])
+        raise InvalidInputError(
+            f"resampling drew {_MAX_TRIES} halves of the groups without a labeled or an unlabeled "
+            "example: too few groups hold one.\nHint: use finer groups, or no groups at all"
+        )
+
+
+def _read_scores(
+    scores: Any, labeled: ArrayLike | None, beside: dict[str, Any], drawing: dict[str, Any]
+) -> _Sample:
+    """Count scores, one number for each example."""
+    resampler = None
+    if beside["groups"] is not None:
+        resampler = resampling.group_resampler(scores, labeled, **beside)
+        counts = resampler.counts
+    else:
+        plain = {name: value for name, value in beside.items() if name != "groups"}
+        counts = ScoreCounts._of(scores, labeled, **plain)
+    check_both_sides(counts)
+    sizes = counts.n_labeled, counts.n_unlabeled
+    return _Sample((counts,), sizes, effective_sizes(counts)[0], resampler, **drawing)
+
+
+def _read_features(
+    features: Any, labeled: Any, beside: dict[str, Any], drawing: dict[str, Any]
+) -> tuple[_Sample, int]:
+    """Read rows of features, and the number of features; one feature is counted like a score."""
+    matrix = read_matrix(features, "features")
+    n_rows = valid.to_numpy("labeled", labeled).size
+    if len(matrix) != n_rows:
+        must, hint = f"as many rows as labeled has values ({n_rows})", "a row is an example"
+        raise valid.bad_value("features", must, f"{len(matrix)} rows", hint)
+    valid.check_alignment(features, labeled)
+    labels = {name: beside[name] for name in ("positive_label", "negative_label")}
+    positive, negative = encode_labels(labeled, n_rows, **labels)
+    kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
+    used, ours = matrix[kept], positive[kept]
+    rows = FeatureRows(used[ours], used[~ours])
+    check_differ(rows)
+    if rows.n_features == 1:
+        return _read_scores(matrix[:, 0], labeled, beside, drawing), 1
+    resampler, weight = None, beside["sample_weight"]
+    if beside["groups"] is not None:
+        groups = resampling.read_groups(beside["groups"], n_rows, kept)
+        resampler = _GroupedRows(rows.labeled, rows.unlabeled, groups[ours], groups[~ours])
+    if weight is not None:
+        weight = valid.as_weights(weight, n_rows)[kept]
+    sizes = rows.n_labeled, rows.n_unlabeled
+    sample = _Sample((used, ours), sizes, rows.n_labeled, resampler, weight, **drawing)
+    return sample, rows.n_features
+
+
+DEFAULT = "default"
+"""What the default estimator is called where it is not registered under another name."""
+
+FEW_RESAMPLES = 40
+"""With fewer, a bootstrap interval means nothing: 2.5 % of 40 replicates is one of them."""
+
+SCORE_RESAMPLES = 200
+"""Replicates where nothing is said, from scores; from features each takes as long as the fit."""
+
+
+@public
+def compare_priors(
+    scores: ArrayLike | ScoreCounts | None = None,
+    labeled: ArrayLike | None = None,
+    *,
+    features: Any = None,
+    estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
+    beta: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+) -> PriorComparison:
+    """Estimate alpha and beta by every method at hand.
+
+    No method is right everywhere. Where they agree, the estimate does not depend on the
+    assumptions of one of them; where they differ, neither should be trusted to more digits than
+    the difference leaves.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or ScoreCounts, optional
+        Scores of held-out examples, larger means more positive; or their counts. Without
+        scores, only estimators that take features are compared; :func:`cross_fit_scores` makes
+        scores of features.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label; see :meth:`ScoreCounts.from_scores`.
+    features : array-like of shape (n, n_features) or data frame, optional
+        A row of numbers for each example, in like units, for the estimators that take features;
+        those that take scores still look at the scores, and each row of the result says what it
+        is estimated from. Without features, the score is the only feature.
+    estimators : iterable or mapping, optional
+        Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
+        estimators by the name they shall have in the table. By default the default estimator
+        and all registered ones that take what is given, scores or features. Not
+        those that wrap another, nor :class:`AlphaMax` beside :class:`AlphaMaxN`, which is the
+        same run both ways.
+    beta : float, optional
+        The share of positives among the labeled, if it is known: 1 says that no label is wrong.
+        Alpha is then estimated for that beta, and methods that estimate beta from scores are
+        left out unless one of them is named or the default. By default beta is estimated
+        too: a method that takes labels for clean is run both ways by :class:`NoisyLabels`.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; who takes features knows none.
+    groups : array-like of shape (n,), optional
+        Which rows depend on each other; whole groups are resampled then.
+    positive_label, negative_label : object, optional
+        The value that means labeled, where it is not obvious, and the value that marks known
+        negatives. Known negatives are left out.
+    confidence_level : float, default=0.95
+        Nominal coverage of the intervals.
+    n_resamples : int, optional
+        Replicates for each; 0 for no intervals. Default: 200 from scores, and none from
+        features, where each replicate takes as long as the estimate itself.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from. All estimators see the same replicates.
+    progress : callable or False, optional
+        Called as ``progress(done, total)`` after each estimator; False for silence. Default: a
+        bar in a terminal or a notebook, for what takes longer than a second.
+
+    Returns
+    -------
+    PriorComparison
+        A row for each estimator. One that cannot estimate has its complaint in its row.
+
+    See Also
+    --------
+    prior_estimators : Their names and classes.
+    PriorsDisplay : Draws the comparison.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
+    >>> found = pu.compare_priors(
+    ...     sample.scores, sample.labeled, estimators=["bbe", "roc-slope"], n_resamples=0
+    ... )
+    >>> [row.name for row in found]
+    ['bbe', 'roc-slope']
+    >>> all(abs(row.proportions.alpha - 0.3) < 0.15 for row in found)
+    True
+    >>> [row.proportions.origin for row in found]
+    ['NoisyLabels(BBE)', 'NoisyLabels(RocSlope)']
+
+    With features beside the scores, estimators that take features look at those:
+
+    >>> import numpy as np
+    >>> class ByFirstColumn(pu.estimators.FeaturePriorEstimator):
+    ...     def _estimate_rows(self, rows, rng):
+    ...         high = np.median(rows.labeled[:, 0])
+    ...         share = 2 * np.mean(rows.unlabeled[:, 0] > high)
+    ...         return pu.estimators.Inclusions(min(1.0, float(share)))
+    >>> noise = np.random.default_rng(0).normal(size=1200)
+    >>> both = pu.compare_priors(
+    ...     sample.scores,
+    ...     sample.labeled,
+    ...     features=np.column_stack((sample.scores, noise)),
+    ...     estimators=["bbe", ByFirstColumn()],
+    ...     n_resamples=0,
+    ... )
+    >>> [(row.name, row.estimated_from) for row in both]
+    [('bbe', 'scores'), ('ByFirstColumn', 'features')]
+    """
+    if beta is not None:
+        beta = valid.check_real(
+            "beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta)
+        )
+    level = check_level(confidence_level)
+    replicates = {"scores": SCORE_RESAMPLES, "features": 0}
+    if n_resamples is not None:
+        n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
+        replicates = dict.fromkeys(replicates, n_resamples)
+    valid.check_progress(progress)
+    seed = _seed(random_state)
+    beside = {
+        "sample_weight": sample_weight,
+        "groups": groups,
+        "positive_label": positive_label,
+        "negative_label": negative_label,
+    }
+    if scores is None and features is None:
+        must = "scores of the examples, a ScoreCounts, or None where features are given"
+        raise valid.bad_type("scores", must, scores)
+    if isinstance(scores, ScoreCounts):
+        ScoreCounts._of(scores, labeled, **beside, features=features)  # refuses what is too much
+    elif labeled is None:
+        what = "features" if scores is None else "scores"
+        must = f"given with {what}: for each, whether the example carries the label"
+        raise valid.bad_type("labeled", must, labeled)
+    drawing: dict[str, Any] = {
+        kind: {"n_resamples": n, "seed": seed} for kind, n in replicates.items()
+    }
+    samples, n_features = {}, 0
+    if scores is not None:
+        refuse_frame(scores)
+        samples["scores"] = _read_scores(scores, labeled, beside, drawing["scores"])
+    if features is not None:
+        samples["features"], n_features = _read_features(
+            features, labeled, beside, drawing["features"]
+        )
+    chosen, default = _choose(estimators, samples, noisy=beta is None)
+    rows: list[PriorRow] = []
+    with shown(progress) as bar:
+        for done, (name, estimator) in enumerate(chosen.items()):
+            if bar is not None:
+                bar(done, len(chosen))
+            prepared = _prepared(estimator, beta)
+            kind = "features" if n_features and _reads_features(prepared) else "scores"
+            row = _run(name, prepared, beta, samples[kind], level)
+            rows.append(replace(row, is_default=name == default, estimated_from=kind))
+        if bar is not None:
+            bar(len(chosen), len(chosen))
+    sample = samples.get("scores") or samples["features"]
+    n_made = max(replicates[row.estimated_from] for row in rows)
+    unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
+    return PriorComparison(
+        rows=tuple(rows),
+        n_labeled=sample.sizes[0],
+        n_unlabeled=sample.sizes[1],
+        n_thresholds=sample.n_thresholds if "scores" in samples else 0,
+        n_features=n_features,
+        beta=beta,
+        confidence_level=level,
+        n_resamples=n_made,
+        notes=(
+            *(_interval_notes(sample.effective_labeled, n_made) if n_made else ()),
+            *((NO_FEATURE_INTERVALS,) if unasked else ()),
+        ),
+    )
+
+
+NO_FEATURE_INTERVALS = (
+    "estimates from features have no interval unless a number of resamples is asked for: each "
+    "would take as long as the estimate itself"
+)
+
+
+def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
+    """Warn of intervals from few labeled examples or few replicates."""
+    notes = []
+    if n_labeled < TOO_FEW_LABELED:
+        examples = f"{n_labeled:.3g} labeled example{'' if n_labeled == 1 else 's'}"
+        notes.append(f"bootstrap intervals of {examples} say little: do not rely on them")
+    if n_resamples < FEW_RESAMPLES:
+        resamples = f"{n_resamples} resample{'' if n_resamples == 1 else 's'}"
+        notes.append(f"bootstrap intervals from {resamples} are rough: take 200 or more")
+    return notes
+
+
+def _run(
+    name: str, estimator: PriorEstimator, beta: float | None, sample: _Sample, level: float
+) -> PriorRow:
+    """Fit an estimator; its row holds the estimate, or why there is none."""
+    start = perf_counter()
+    try:
+        estimator.fit(*sample.data, sample_weight=sample.weight)
+    except PurecoverError as error:
+        return PriorRow(name=name, error=str(error), seconds=perf_counter() - start)
+    except Exception as error:
+        inner = getattr(estimator, "estimator", None) or estimator
+        if type(inner).__module__.partition(".")[0] == "purecover":
+            raise  # a bug of ours; estimators of others must not end the comparison
+        failed = f"{type(inner).__name__} failed: {type(error).__name__}: {error}"
+        return PriorRow(name=name, error=failed, seconds=perf_counter() - start)
+    seconds = perf_counter() - start
+    # One that takes labels for clean, or was told that they are, says beta = 1 by itself.
+    fixed = None
+    if beta is not None and (beta != 1 or estimator.estimates_beta):
+        fixed = KnownBeta(estimator, beta)
+    notes = tuple(estimator.diagnostics_["notes"])
+    if not (notes or estimator.diagnostics_["identifiable"]):
+        notes = ("the data hardly tell alpha and beta: read the interval, not the estimate",)
+    intervals: Mapping[str, Interval] = {}
+    if sample.n_resamples:
+        try:
+            with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
+                intervals = _intervals(estimator, fixed, sample, level)
+        except PurecoverError as error:
+            notes += (f"no interval: {str(error).splitlines()[0]}",)
+        told = [each.method for each in intervals.values() if "rejected" in each.method]
+        notes += tuple(dict.fromkeys(f"interval: {method}" for method in told))
+    return PriorRow(
+        name=name,
+        proportions=(
+            replace(estimator.proportions_, origin=full_name(estimator))
+            if fixed is None
+            else fixed.proportions_
+        ),
+        intervals=intervals,
+        notes=notes,
+        seconds=seconds,
+    )
+
+
+def _intervals(
+    estimator: PriorEstimator, known: KnownBeta | None, sample: _Sample, level: float
+) -> Mapping[str, Interval]:
+    """Intervals of a fitted estimator; ``known`` is the same with a beta that was given."""
+    method = estimator._usual_method(sample.resampler)
+    if method == "posterior":
+        if known is None:
+            return estimator.interval(confidence_level=level)
+        method = "bootstrap"
+    if method == "bootstrap" and sample.replicates is not None:
+        draws = ReplicateDraws(estimator.proportions_many(*sample.replicates), method)
+    else:
+        rng = np.random.default_rng(sample.seed)
+        draws = estimator._replicates(method, sample.resampler, sample.n_resamples, rng)
+    if known is None:
+        return draws.intervals(estimator.proportions_, level)
+    draws = replace(draws, proportions=known.of_draws(draws.proportions))
+    return draws.intervals(known.proportions_, level)
+
+
+def estimator_names() -> list[str]:
+    """List the names that :func:`compare_priors` knows."""
+    return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
+
+
+def _choose(
+    estimators: Any, kinds: Collection[str], *, noisy: bool
+) -> tuple[dict[str, PriorEstimator], str | None]:
+    """Choose estimators by name; also the name of the default, if it is among them."""
+    known = prior_estimators()
+    default = default_estimator()
+    title = next((name for name, cls in known.items() if _same(cls(), default)), DEFAULT)
+    if estimators is None:
+        pairs = [(title, default)] if "scores" in kinds else []
+        standing = [(name, cls()) for name, cls in known.items() if name != title]
+        pairs += [(n, each) for n, each in standing if _stands_alone(each, known, kinds, noisy)]
+    elif isinstance(estimators, Mapping):
+        _check_estimators(estimators.values())
+        pairs = [(str(name), estimator) for name, estimator in estimators.items()]
+    else:
+        pairs = []
+        for each in _listed(estimators, estimator_names()):
+            if not isinstance(each, str):
+                names = [name for name, cls in known.items() if type(each) is cls]
+                pairs.append((names[0] if names else type(each).__name__, each))
+            elif each in (DEFAULT, title):
+                pairs.append((title, default))
+            else:
+                pairs.append((each, known[each]()))
+    chosen = dict(pairs)
+    if not chosen:
+        hint = None if estimators is not None else "give scores: no installed one takes features"
+        raise valid.bad_value("estimators", "at least one", "none", hint)
+    if len(chosen) < len(pairs):
+        twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        hint = "pass a dict to give variants of one estimator names of their own"
+        raise valid.bad_value(
+            "estimators", "of different names", f"{valid.show(twice)} twice", hint
+        )
+    on_scores = [name for name, each in pairs if not _reads_features(each)]
+    if on_scores and "scores" not in kinds:
+        hint = "cross_fit_scores(classifier, X, labeled) makes scores of features"
+        raise valid.bad_type("scores", f"given for {', '.join(on_scores)}", None, hint)
+    return chosen, next((name for name, each in pairs if _same(each, default)), None)
+
+
+def _stands_alone(
+    estimator: PriorEstimator,
+    known: Mapping[str, type[PriorEstimator]],
+    kinds: Collection[str],
+    noisy: bool,
+) -> bool:
+    """Whether an estimator takes what is given and does not repeat another one."""
+    cls = type(estimator)
+    # What wraps an estimator of scores and takes features is no repetition: it looks at more.
+    wraps = cls.takes == "scores" and "estimator" in estimator.get_params(deep=False)
+    if wraps or cls.takes not in kinds:
+        return False
+    if not noisy:  # beta is known
+        return cls.takes == "features" or not estimator.estimates_beta
+    # A variant that estimates beta gives the same numbers as its parent run both ways.
+    return not any(
+        other is not cls and issubclass(other, cls) and other.noisy for other in known.values()
+    )
+
+
+def _reads_features(estimator: PriorEstimator) -> bool:
+    """Whether an estimator, with its parameters, takes rows of several features."""
+    return isinstance(estimator, FeaturePriorEstimator) and estimator._reads_rows()
+
+
+def _same(one: PriorEstimator, other: PriorEstimator) -> bool:
+    """Whether two estimators are of one class and have the same parameters."""
+    return type(one) is type(other) and repr(one) == repr(other)
+
+
+def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
+    """Read a list of names and estimators."""
+    if isinstance(estimators, PriorEstimator):
+        hint = "put it into a list"
+        raise valid.bad_type("estimators", "a list of names or estimators", estimators, hint)
+    if isinstance(estimators, str) or not valid.is_iterable(estimators):
+        valid.check_names("estimators", estimators, names)
+    given = list(estimators)
+    words = [each for each in given if isinstance(each, str)]
+    valid.check_names("estimators", words, names)
+    _check_estimators(each for each in given if not isinstance(each, str))
+    return given
+
+
+def _check_estimators(given: Iterable[Any]) -> None:
+    for each in given:
+        if not isinstance(each, PriorEstimator):
+            hint = "make one, for example AlphaMax(), or name one of prior_estimators()"
+            raise valid.bad_type("estimators", "names or PriorEstimator objects", each, hint)
+
+
+def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
+    """Copy an estimator for the question: beta estimated too, or known."""
+    copy = clone(estimator)
+    if beta is None:
+        return copy if copy.estimates_beta else NoisyLabels(copy)
+    with_clean_labels(copy, beta)
+    return copy
+
+
+def _seed(random_state: RandomState) -> int:
+    """One seed for all estimators: a row does not depend on which others there are."""
+    rng = valid.check_random_state(random_state)
+    seed = valid.kept_seed(random_state)
+    return int(rng.integers(2**32)) if seed is None else seed

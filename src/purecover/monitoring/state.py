@@ -1,0 +1,170 @@
+"""The state file of a monitor: always whole, and written by one process at a time."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from purecover import _validation as valid
+from purecover._codec import Source, document_text, plain_fields, replacing
+from purecover._typing import OrNan
+from purecover.counts import ScoreCounts
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import Interval
+from purecover.monitoring.drift import DriftTest
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows
+    import msvcrt
+
+_WAIT_S = 600.0  # for other processes, each of which may be estimating alpha
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MonitorPartition:
+    """The figures of one partition, and its counts while they are kept.
+
+    Attributes
+    ----------
+    name : str
+        The name of the partition, such as a date.
+    n_labeled, n_unlabeled : float
+        Its number of rows, or sums of weights.
+    auc_pu : Interval
+        The observed AUC.
+    alpha : Interval or None
+        Share of positives among the unlabeled; both ends are the value itself if alpha was given.
+        None if there is no estimate.
+    beta : float
+        Share of positives among the labeled; NaN if there is no estimate.
+    auc : Interval or None
+        The recovered AUC, as :func:`evaluate` reports it.
+    note : str or None
+        Why there is no estimate or no comparison.
+    findings : tuple of str
+        Codes of the warnings of :func:`evaluate`.
+    counts : ScoreCounts or None
+        The counts; None once the partition has left the window.
+    drift : dict of str to DriftTest
+        Comparisons with the partitions before: ``"auc"``, the recovered AUC, if alpha is known;
+        ``"alpha"`` and ``"auc_pu"`` if it is estimated; ``"labeled"`` and ``"unlabeled"``, the
+        distributions of these scores. Empty if nothing was compared.
+    """
+
+    name: str
+    n_labeled: float
+    n_unlabeled: float
+    auc_pu: Interval
+    alpha: Interval | None
+    beta: OrNan
+    auc: Interval | None
+    note: str | None
+    findings: tuple[str, ...]
+    counts: ScoreCounts | None
+    drift: dict[str, DriftTest] = field(default_factory=dict)
+
+    @property
+    def drifted(self) -> bool:
+        """Whether any figure differs significantly from the partitions before."""
+        return any(test.drifted for test in self.drift.values())
+
+    def to_dict(self, *, counts: bool = False) -> dict[str, Any]:
+        """Return plain data for JSON, with the counts only if asked."""
+        document = plain_fields(self, "drifted")
+        return document if counts else {k: v for k, v in document.items() if k != "counts"}
+
+
+@dataclass(frozen=True)
+class MonitorState:
+    """The content of a state file."""
+
+    settings: dict[str, Any]
+    n_looks: int
+    partitions: tuple[MonitorPartition, ...]
+
+
+SOURCE = Source("path", "a monitor", "purecover.monitor/2", "ScoreMonitor.save")
+
+
+def as_path(path: object) -> Path:
+    """Return the path that a caller gave, or complain."""
+    if isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path):
+        return Path(os.path.realpath(path))
+    raise valid.bad_type("path", "the name of a file", path)
+
+
+def read_state(path: Path) -> MonitorState:
+    """Read a state file; refuse damaged files and files of another kind."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise _unusable(path, error) from error
+    state = SOURCE.read(MonitorState, SOURCE.parse(text))
+    for partition in state.partitions:
+        if partition.counts is not None:
+            with SOURCE.reading("counts", partition.name):
+                ScoreCounts.from_dict(partition.counts.to_dict())  # refuses impossible counts
+    return state
+
+
+def write_state(path: Path, state: MonitorState) -> None:
+    """Replace the file in one step; the caller holds the lock."""
+    partitions = [partition.to_dict(counts=True) for partition in state.partitions]
+    fields = plain_fields(state, partitions=partitions)
+    # Not imported: the front of the package stands above this layer, and is loaded already.
+    head = {"schema": SOURCE.schema, "version": sys.modules["purecover"].__version__}
+    text = document_text(head | fields, None).encode()
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 16}.tmp"):
+        with suppress(OSError):
+            left.unlink()  # of a process that was killed
+    with replacing(path, prefix=f".{path.name}.", suffix=".tmp", durable=True) as file:
+        file.write(text)
+
+
+def _unusable(path: Path, error: OSError) -> InvalidInputError:
+    got = f"{valid.show(str(path))}: {error.strerror or error}"
+    hint = "check the name and the permissions"
+    return valid.bad_value("path", "a file that can be read and written", got, hint)
+
+
+@contextmanager
+def locked(path: Path, *, wait_s: float = _WAIT_S) -> Iterator[Path]:
+    """Hold the lock of a state file, whose path it yields; wait for other processes.
+
+    The lock belongs to the operating system and ends with the process. The lock file stays: if it
+    were removed, a process that waits for it and one that makes a new file would both hold a lock.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    try:
+        file = lock.open("ab")
+    except OSError as error:
+        raise _unusable(path, error) from error
+    with file:
+        deadline = time.monotonic() + wait_s
+        while not _take(file):
+            if time.monotonic() > deadline:
+                raise InvalidInputError(
+                    f"{valid.show(str(path))} has been in use by another process for {wait_s:g} s."
+                    f"\nHint: see who holds {valid.show(str(lock))}"
+                )
+            time.sleep(0.02)
+        yield path
+
+
+def _take(file: IO[bytes]) -> bool:
+    try:
+        if os.name == "nt":  # pragma: no cover
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

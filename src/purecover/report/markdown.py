@@ -1,0 +1,84 @@
+"""A report in Markdown, as GitHub, GitLab and others draw it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from purecover._documents.formats import cut, versions
+from purecover._documents.headline import headline
+from purecover._documents.parts import Section, Table
+from purecover._documents.report import sections
+
+if TYPE_CHECKING:
+    from purecover.report.results import PUReport
+
+_LONGEST = 2000
+"""Longer texts are cut: one name of the data must not fill a page."""
+
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$&]")
+# A sign that turns what follows it into a mention, a reference or a link, wherever it stands.
+_LINKING = re.compile(r"@(?=\w)|#(?=\w)|!(?=\d)|:(?=//)|(?i:www)(?=\.)")
+# At the start of a line: headings, lists and rules are marked with these.
+_LEADING = re.compile(r"^(?:([-+#=])|(\d+)([.)])(?=\s|$))")
+_NOTHING = "\u200b"
+"""A space of no width, which keeps a sign apart from what it would otherwise mark."""
+
+
+def render_markdown(report: PUReport) -> str:
+    """A headline, and all sections."""
+    said = headline(report)
+    parts = ["## Recovered performance", f"**{escape(' '.join(said.lead))}**"]
+    if said.more:
+        parts.append(escape(" ".join(said.more)))
+    parts.append("\n".join(f"- {escape(caution.text)}" for caution in said.cautions))
+    for name, section in sections(report).items():
+        if name == "facts":  # folded: who wants them knows what to look for
+            head = f"<details>\n<summary>{section.title}</summary>"
+            parts += [head, *map(_table, section.tables), "</details>"]
+        else:
+            parts += _section(section)
+    parts.append(f"<sub>{escape(versions())}</sub>")
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(section: Section) -> Iterable[str]:
+    yield f"### {section.title}"
+    if section.sentence:
+        yield escape(section.sentence)
+    yield from map(_table, section.tables)
+    if section.note:
+        yield escape(section.note)
+    if section.notes:
+        yield "\n".join(f"- {escape(note)}" for note in section.notes)
+
+
+def _table(table: Table) -> str:
+    """All columns but the first are numbers, or none is."""
+    sides = ["---", *["---:" if table.numbers else "---"] * len(table.columns)]
+    lines = [[table.title, *table.columns.values()]]
+    lines += [[row.title, *row.cells.values()] for row in table.rows]
+    head, *rows = ([_cell(cell) for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, sides, *rows))
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is, on a line of its own."""
+    return _LEADING.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", _cell(text))
+
+
+def _cell(text: str) -> str:
+    """The same in the middle of a line, such as a cell of a table."""
+    # Line ends, control signs and marks that turn the direction of writing would leave the cell.
+    shown = "".join(c if c.isprintable() or c == _NOTHING else " " for c in text)
+    shown = " ".join(shown.split())
+    shown = cut(shown, _LONGEST)
+    shown = _SPECIAL.sub(_escaped, shown)
+    return _LINKING.sub(lambda match: match.group() + _NOTHING, shown)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    # As entities, since some renderers look for tags before they look for backslashes.
+    entities = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+    return entities.get(match.group(), f"\\{match.group()}")

@@ -1,0 +1,71 @@
+"""Writing results as self-contained pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from purecover import _validation as valid
+from purecover._codec import replacing
+from purecover._validation import public
+
+if TYPE_CHECKING:
+    from purecover.intervals.evidence import EvidenceThresholds
+
+
+def write_page(render: Callable[..., str], result: Any, path: object, title: object) -> str:
+    """Render a result as a page, and write the page to a file if one is named."""
+    if title is not None and not isinstance(title, str):
+        raise valid.bad_type("title", "a string", title)
+    page = render(result, title=title)
+    if path is not None:
+        if not isinstance(path, str | PathLike):
+            raise valid.bad_type("path", "the name of a file", path)
+        if not Path(path).absolute().parent.is_dir():
+            raise valid.bad_value("path", "a file in a folder that exists", repr(str(path)))
+        with replacing(Path(path)) as file:
+            file.write(page.encode())
+    return page
+
+
+@public
+def evidence_page(
+    found: EvidenceThresholds, path: str | PathLike[str] | None = None, *, title: str | None = None
+) -> str:
+    """Thresholds of evidence as a self-contained page.
+
+    Parameters
+    ----------
+    found : EvidenceThresholds
+        The result of :func:`evidence_thresholds`.
+    path : str or path-like, optional
+        A file to write the page to.
+    title : str, optional
+        Heading of the page, such as the name of the score.
+
+    Returns
+    -------
+    str
+        The page as text: a table of scores, the likelihood ratio, and what the prior hides.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> from purecover.intervals import evidence_thresholds
+    >>> from purecover.report import evidence_page
+    >>> sample = simulate.binormal(2.0).sample(500, 2000, alpha=0.1, random_state=0)
+    >>> found = evidence_thresholds(
+    ...     sample.counts, sample.proportions, n_resamples=20, random_state=0
+    ... )
+    >>> evidence_page(found).startswith("<!doctype html>")
+    True
+    """
+    from purecover.html.page import render_evidence
+    from purecover.intervals.evidence import EvidenceThresholds
+
+    valid.check_instance(
+        "found", found, EvidenceThresholds, "make it with evidence_thresholds(...)"
+    )
+    return write_page(render_evidence, found, path, title)

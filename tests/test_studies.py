@@ -1,0 +1,120 @@
+"""The studies: they run, draw what they say, and judge as they should."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import purecover
+
+ROOT = Path(__file__).parents[1]
+
+STUDIES = {
+    "coverage": [
+        *("--replicates", "4", "--bootstrap-replicates", "1", "--metrics-replicates", "2"),
+        *("--priors-replicates", "1", "--estimator", "bbe"),
+    ],
+    "trust": ["--replicates", "1", "--slow-replicates", "1"],
+    "speed": [
+        *("--parts", "counts,reports,estimators,files", "--replicates", "1", "--sizes", "2000"),
+        *("--size", "1e3", "--resamples", "10", "--large", "200+2000", "--only", "bbe"),
+    ],
+    "leaderboard": ["--tiny", "--parts", "a", "--no-slow"],
+    "drill": ["--scale", "0.01", "--parts", "kill-monitor,bits,uploads"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+def test_study_runs(name):
+    command = [sys.executable, "-m", f"studies.{name}", *STUDIES[name]]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False
+    )
+    # 1 is a verdict, which so few replicates may well bring; anything else is a fault.
+    assert done.returncode in (0, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"- command: `python -m studies.{name}" in done.stdout
+    assert sum(line.startswith("|") for line in done.stdout.splitlines()) > 3
+    assert "nan" not in done.stdout
+
+
+def study(name, monkeypatch):
+    """A module of the studies, which are no package that is installed."""
+    monkeypatch.syspath_prepend(ROOT)
+    return importlib.import_module(f"studies.{name}")
+
+
+@pytest.fixture
+def worlds(monkeypatch):
+    return study("_worlds", monkeypatch)
+
+
+DENSITIES = {
+    "normal 2": (stats.norm(2), stats.norm(0)),
+    "Laplace 2": (stats.laplace(2), stats.laplace(0)),
+    "beta 5 2": (stats.beta(5, 2), stats.beta(2, 5)),
+    "gamma": (stats.gamma(6), stats.gamma(2)),
+    "exponential": (stats.expon(scale=6), stats.expon(scale=1)),
+    "unequal normal": (stats.norm(3, 1.5), stats.norm(0)),
+    "Student t": (stats.t(4, loc=4), stats.t(4)),
+    "logistic": (stats.logistic(3), stats.logistic(0)),
+}
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_truth_is_the_smallest_ratio_of_the_mixtures(worlds, name):
+    world = next(w for w in (*worlds.TUNING, *worlds.HELD_OUT) if w.name == name)
+    one, zero = DENSITIES[name]
+    alpha, beta = 0.3, 0.9
+    low, high = max(zero.support()[0], -30) + 1e-9, min(zero.support()[1], 600) - 1e-9
+    x = np.concatenate([np.linspace(low, min(high, 40), 700_001), np.linspace(40, high, 1000)])
+    f = alpha * one.pdf(x) + (1 - alpha) * zero.pdf(x)
+    g = beta * one.pdf(x) + (1 - beta) * zero.pdf(x)
+    known = (f > 1e-290) & (g > 1e-290)
+    a, b = (f[known] / g[known]).min(), (g[known] / f[known]).min()
+    expected = a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b)
+    np.testing.assert_allclose(world.truth(alpha, beta), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("group", ["tuning", "held out"])
+def test_worlds_draw_what_they_say(worlds, group):
+    members = worlds.TUNING if group == "tuning" else worlds.HELD_OUT
+    rng = np.random.default_rng(0)
+    assert {world.group for world in members} == {group}
+    for world in members:
+        scores, labeled = world.sample(rng, 4000, 4000, 0.2, 0.9)
+        assert labeled.sum() == 4000
+        assert ((scores >= 0) & (scores <= 1)).all()
+        # Positives score higher, by as much as the share of positives differs.
+        assert scores[labeled].mean() > scores[~labeled].mean()
+
+
+def test_results_say_which_code_they_come_from(monkeypatch):
+    common = study("_common", monkeypatch)
+    version = re.escape(purecover.__version__)
+    commit = r"( \([0-9a-f]{10}(, changed since)?\))?"
+    assert re.search(rf"purecover {version}{commit}, numpy \d", common.provenance("trust"))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "studies" / "results").glob("*.md")), ids=str)
+def test_kept_results_say_their_version_and_their_commit(path):
+    first = path.read_text(encoding="utf-8")[:700]
+    assert re.search(r"- versions: .*purecover \d[\w.]* \([0-9a-f]{10}", first)
+
+
+def test_a_tiny_run_has_a_data_set_of_three_worlds_of_each_part(monkeypatch):
+    board = study("leaderboard", monkeypatch)
+    todo = list(board.tasks("abd", 2, 2, 0))
+    assert {task.part for task in todo} == {"a", "b", "d"}
+    tiny = board.few(todo)
+    assert sorted(task.part for task in tiny) == [*"aaabbbdd"]
+    assert len({(task.part, task.group) for task in tiny}) == 8
