@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import purecover
 from purecover.app.jobs import Settings
 from purecover.app.server import Site
-from purecover.cli.shell import WORKER
+from purecover.cli.serve import WORKER
 
 EXAMPLE = Path(purecover.__file__).parent / "data" / "example_scores.csv"
 ADDRESS = "http://127.0.0.1:8765"

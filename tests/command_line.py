@@ -61,9 +61,7 @@ def _connect_again(name: str = ":default:", **options: Any) -> Any:
 
 duckdb.connect = _connect_again
 
-PYTHON = re.compile(
-    r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_label\b|_guess\b"
-)
+PYTHON = re.compile(r"parameter of|The '")
 """What a message would say to a caller of the Python functions, but not to one of a command."""
 
 

@@ -7,7 +7,6 @@ from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -65,22 +64,6 @@ def data_folder() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("PURECOVER_DATA does not name a folder")
     return Path(folder)
-
-
-@pytest.fixture
-def quick_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small forests and few rounds of boosting: the same steps in a tenth of the time."""
-    from purecover.models import best_scorer
-
-    usual = best_scorer.default_candidates
-
-    def quick(*args: Any) -> Any:
-        candidates, left_out = usual(*args)
-        candidates["forest"].set_params(n_estimators=10)
-        candidates["boosting"].set_params(max_iter=10)
-        return candidates, left_out
-
-    monkeypatch.setattr(best_scorer, "default_candidates", quick)
 
 
 FOUND_ANEW = {"test_estimators_label_curve", "test_estimators_reference", "test_frozen"}

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from pathlib import Path
 
+import duckdb
 import pytest
 from tests.command_line import Result, call_main
 
 import purecover
-from purecover import simulate
+from purecover import evaluate
 from purecover.cli import main
+from purecover.cli.options import OPTIONS, count_options
+from purecover.cli.shell import app
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 ALPHA = ("--alpha", "0.4048")
@@ -47,17 +50,18 @@ def write_sample(path: Path, rows: int = 60, **columns: Callable[[int], object])
 def test_help_lists_the_commands(run) -> None:
     result = run("--help")
     assert result.code == 0
-    for command in ("evaluate", "priors", "threshold", "simulate"):
-        assert command in result.out
+    assert set(count_options(app)) == set(re.findall(r"^│ ([a-z-]+)", result.out, re.MULTILINE))
 
 
-@pytest.mark.parametrize("command", ["evaluate", "priors", "threshold", "simulate"])
-def test_help_of_a_command_lists_its_options(run, command: str) -> None:
-    result = run(command, "--help")
-    assert result.code == 0
-    # Alpha is what `priors` is there to find.
-    assert ("--estimators" if command == "priors" else "--alpha") in result.out
-    assert "--json" in result.out
+def test_options_are_few_and_named_like_parameters() -> None:
+    assert sum(count_options(app).values()) <= 150
+    for call, names in {
+        evaluate: "alpha sample_weight n_resamples",
+        purecover.evaluate_many: "min_rows metrics n_jobs",
+        purecover.compare_priors: "estimators beta",
+        purecover.audit.plan_audit: "width alpha_guess n_unlabeled",
+    }.items():
+        assert set(names.split()) <= set(signature(call).parameters) & set(OPTIONS)
 
 
 def test_no_argument_shows_help(run) -> None:
@@ -80,11 +84,8 @@ def test_version(run) -> None:
         (["evaluate", EXAMPLE, "--unknown", "1"], "--unknown"),
         (["evaluate", EXAMPLE, EXAMPLE, *ALPHA], "given twice"),
         (["evaluate", EXAMPLE, "/." + EXAMPLE, *ALPHA], "given twice"),
-        (["evaluate", EXAMPLE, *ALPHA, "--repair", "magic"], "magic"),
         (["evaluate", EXAMPLE, *ALPHA, "--seed", "1.5"], "whole number"),
         (["evaluate", EXAMPLE, *ALPHA, "--resamples", "2.7"], "whole number"),
-        (["evaluate", EXAMPLE, *ALPHA, "--area", "round"], "--area"),
-        (["simulate", "mars", "--alpha", ".2"], "mars"),
     ],
 )
 def test_bad_usage_exits_with_2(run, argv: list[str], says: str) -> None:
@@ -203,59 +204,6 @@ def test_a_refusal_says_that_it_rests_on_estimates(run, estimator: tuple[str, ..
     assert "rests on" not in known.err
 
 
-@pytest.mark.parametrize(
-    ("argv", "says"),
-    [
-        (["--alpha", "1.3"], "[0, 1]"),
-        (["--alpha", "nan"], "[0, 1]"),
-        (["--alpha", ".5", "--beta", ".4"], "alpha < beta"),
-        (["--alpha", ".2", "--prior", ".3"], "only one of"),
-        (["--prior", ".3"], "--scenario"),
-        (["--scenario", "case-control", "--label-frequency", ".5"], "censoring"),
-        (["--scenario", "censoring", "--prior", ".01"], "labeled share"),
-        ([*ALPHA, "--target", "everyone"], "everyone"),
-        ([*ALPHA, "--target", "1.5"], "[0, 1]"),
-        ([*ALPHA, "--confidence-level", "95"], "95"),
-        ([*ALPHA, "--resamples", "-1"], "-1"),
-        ([*ALPHA, "--threshold", "nan"], "--threshold"),
-        ([*ALPHA, "--ignore-check", "PU999"], "PU999"),
-        ([*ALPHA, "--seed", "-1"], "--seed"),
-        ([*ALPHA, "--top-k", "1498"], "--top-k must be at most the 1497 unlabeled"),
-        ([*ALPHA, "--max-fpr", "0"], "--max-fpr"),
-        ([*ALPHA, "--f-beta", "-1"], "--f-beta"),
-    ],
-)
-def test_evaluate_refuses_values(run, argv: list[str], says: str) -> None:
-    result = run("evaluate", EXAMPLE, *argv)
-    assert result.code == 2
-    assert says in result.err
-
-
-def test_metric_options_reach_the_library(run) -> None:
-    options = ("--f-beta", "2", "--cost-fn", "5", "--cost-fp", "0.5", "--max-fpr", "0.2")
-    more = ("--top-k", "20", "--area", "trapezoid")
-    document = run("evaluate", EXAMPLE, *QUICK, *options, *more, "--json").json
-    scores, labeled, _ = read_example()
-    report = purecover.evaluate(
-        scores,
-        labeled,
-        alpha=0.4048,
-        n_resamples=0,
-        f_beta=2,
-        cost_fn=5,
-        cost_fp=0.5,
-        max_fpr=0.2,
-        top_k=20,
-        area="trapezoid",
-    )
-    assert document["metrics"] == json.loads(report.to_json())["metrics"]
-    assert document["area"] == "trapezoid"
-    assert "precision_at_k" in document["metrics"]["recovered"]
-    plain = run("evaluate", EXAMPLE, *QUICK, "--json").json["metrics"]["recovered"]
-    for name in ("f_beta", "cost", "partial_auc", "auc_pr"):
-        assert document["metrics"]["recovered"][name] != plain[name]
-
-
 def test_positive_label_that_is_not_there_lists_the_values(run, tmp_path: Path) -> None:
     path = write_sample(tmp_path / "a.csv", labeled=lambda i: "ab"[i % 2])
     result = run("evaluate", path, *QUICK, "--positive-label", "c")
@@ -277,14 +225,11 @@ def test_strict_turns_an_error_of_a_check_into_1(run, tmp_path: Path) -> None:
 
 
 def test_a_warning_is_a_line_on_stderr_and_quiet_silences_it(run, tmp_path: Path) -> None:
-    sample = simulate.nonconcave().sample(500, 4000, alpha=0.2, random_state=0)
-    lines = [f"{s},{int(y)}" for s, y in zip(sample.scores, sample.labeled, strict=True)]
-    path = tmp_path / "a.csv"
-    path.write_text("score,labeled\n" + "\n".join(lines), encoding="utf-8")
-    options = ("evaluate", path, "--alpha", ".2", "--resamples", "0", "--repair", "hull")
-    loud = run(*options, "--json")
-    assert loud.err.startswith("purecover: warning: ")
-    assert loud.json["repair"] == "isotonic"
+    path = write_sample(tmp_path / "a.parquet.csv")
+    path = tmp_path / "a.parquet"
+    duckdb.read_csv(str(tmp_path / "a.parquet.csv")).write_parquet(str(path))
+    options = ("evaluate", f"file://{path}", "--alpha", ".2", "--resamples", "0", "--engine=polars")
+    assert run(*options).err.startswith("purecover: warning: polars reads ")
     assert run(*options, "--quiet") == (0, "", "")
 
 
@@ -357,7 +302,7 @@ def test_a_failure_leaves_the_old_page_and_no_debris(
 # -- threshold --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("criterion", ["precision", "recall", "specificity", "npv"])
+@pytest.mark.parametrize("criterion", ["precision", "recall"])
 def test_threshold_reaches_what_was_asked(run, criterion: str) -> None:
     document = run("threshold", EXAMPLE, *ALPHA, f"--{criterion}", "0.8", "--json").json
     assert document["criterion"] == criterion
@@ -464,25 +409,6 @@ def test_threshold_says_that_it_was_chosen_on_the_same_data(
     assert "unlabeled are flagged: about " in text
 
 
-def test_threshold_runs_the_checks(run, tmp_path: Path) -> None:
-    path = write_sample(tmp_path / "a.csv", score=lambda i: -(i % 4 == 0) * 5 + i / 100)
-    options = ("threshold", path, "--alpha", ".2", "--best", "youden", "--resamples", "0")
-    checks = run(*options, "--json").json["checks"]
-    fired = {c["code"]: c["severity"] for c in checks if c["status"] == "fired"}
-    assert fired["PU008"] == "error"
-    assert len(checks) == len(purecover.checks.CHECKS)
-    text = run(*options)
-    assert text.code == 0
-    assert fired["PU016"] == "note"
-    for code, severity in fired.items():
-        assert f"{code} {severity}: " in text.out
-    assert run(*options, "--strict").code == 1
-    quiet = run(*options, "--strict", "--quiet")
-    assert quiet.code == 1
-    assert float(quiet.out) == float(run(*options, "--quiet").out)
-    assert run(*options, "--strict", "--ignore-check", "pu008").code == 0
-
-
 def test_threshold_prints_text_and_quiet_prints_the_number_alone(run) -> None:
     text = run("threshold", EXAMPLE, *ALPHA, "--best", "f1").out
     assert text.startswith("score >= ")
@@ -517,87 +443,6 @@ def test_threshold_refuses(run, argv: list[str], says: str) -> None:
 
 
 # -- simulate ---------------------------------------------------------------------------------
-
-
-def test_simulate_writes_what_the_library_draws(run, tmp_path: Path) -> None:
-    path = tmp_path / "s.csv"
-    sizes = ("--labeled", "30", "--unlabeled", "70")
-    result = run(
-        "simulate",
-        "binormal",
-        "--alpha",
-        ".25",
-        "--beta",
-        ".9",
-        *sizes,
-        "--seed",
-        "5",
-        "--out",
-        path,
-    )
-    assert (result.code, result.out) == (0, "")
-    assert "true AUC 0.8555" in result.err
-    assert f"purecover: sample written to {path}\n" in result.err
-    sample = simulate.binormal().sample(30, 70, alpha=0.25, beta=0.9, random_state=5)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "score,labeled,truth"
-    rows = [line.split(",") for line in lines[1:]]
-    assert [float(r[0]) for r in rows] == sample.scores.tolist()
-    assert [int(r[1]) for r in rows] == sample.labeled.astype(int).tolist()
-    assert [int(r[2]) for r in rows] == sample.truth.astype(int).tolist()
-
-
-@pytest.mark.parametrize(
-    ("world", "auc"),
-    [
-        (["binormal", "--separation", "2"], simulate.binormal(2.0).auc),
-        (["beta", "--positive", "4,2", "--negative", "2,4"], simulate.beta((4, 2), (2, 4)).auc),
-        (["laplace", "--separation", "1"], simulate.laplace(1.0).auc),
-        (["nonconcave"], simulate.nonconcave().auc),
-        (["histogram", "--positive", "1,3,6", "--negative", "6,3,1", "--edges", "0,1,2,3"], 0.825),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
-def test_simulate_tells_the_truth(run, tmp_path: Path, world: list[str], auc: float) -> None:
-    out = tmp_path / "s.csv"
-    sizes = ("--labeled", "5", "--unlabeled", "9", "--alpha", ".2")
-    document = run("simulate", *world, *sizes, "--out", out, "--json").json
-    assert document["auc"] == pytest.approx(auc)
-    assert document["auc_pu"] == pytest.approx(0.5 + (auc - 0.5) * 0.8)
-    assert (document["n_labeled"], document["n_unlabeled"]) == (5, 9)
-
-
-def test_simulate_to_stdout_feeds_evaluate_on_stdin(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = run("simulate", "binormal", "--alpha", ".25", "--labeled", "50", "--unlabeled", "200")
-    assert drawn.out.count("\n") == 251
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(drawn.out.encode())))
-    document = run("evaluate", "-", "--alpha", ".25", "--resamples", "0", "--json").json
-    assert (document["n_labeled"], document["n_unlabeled"]) == (50, 200)
-    assert document["source"]["file"] == "standard input"
-
-
-@pytest.mark.parametrize(
-    ("argv", "says"),
-    [
-        (["binormal"], "--alpha"),
-        (["binormal", "--alpha", ".2", "--json"], "--out"),
-        (["binormal", "--alpha", ".2", "--labeled", "0"], "--labeled must be"),
-        (["binormal", "--alpha", ".2", "--labeled", "1" + "0" * 30], "at most"),
-        (["binormal", "--alpha", ".2", "--positive", "1,2"], "does not take"),
-        (["nonconcave", "--alpha", ".2", "--separation", "1"], "does not take"),
-        (["beta", "--alpha", ".2", "--positive", "5"], "pair of shapes"),
-        (["beta", "--alpha", ".2", "--positive", "a,b"], "numbers with commas"),
-        (["histogram", "--alpha", ".2"], "--positive"),
-        (["laplace", "--alpha", ".2", "--prior", ".3"], "no meaning"),
-        (["laplace", "--scenario", "censoring", "--prior", ".3"], "--label-frequency"),
-        (["laplace", "--scenario", "censoring", "--alpha", ".3"], "no meaning"),
-        (["laplace", "--alpha", ".2", "--out", "/no/such/folder/s.csv"], "no directory"),
-    ],
-)
-def test_simulate_refuses(run, argv: list[str], says: str) -> None:
-    result = run("simulate", *argv)
-    assert result.code == 2
-    assert says in result.err
 
 
 # -- interruptions and bugs -------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import date
 from functools import partial
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.test_engines import spark_session
 import purecover as pu
 from purecover.cli import counting
 from purecover.engines.count import count_lazy
+from purecover.engines.scan import Scan
 
 ALPHA = ("--alpha", "0.2", "--resamples", "20")
 
@@ -68,7 +70,6 @@ def same(found, expected):
     ("files", "options", "n_files", "engine"),
     [
         (["csv/*.csv"], [], 2, "duckdb"),
-        (["csv"], ["--engine", "polars"], 2, "polars"),
         (["csv/one.csv", "csv/two.csv"], [], 2, "duckdb"),
         (["all.csv"], ["--memory-limit", "500MB"], 1, "duckdb"),
         (["parts/part-[1].parquet", "parts/day=1"], ["--engine", "polars"], 2, "polars"),
@@ -88,11 +89,42 @@ def test_an_engine_counts_what_the_reader_reads(run, folder, files, options, n_f
     assert source["columns"] == {"score": "score", "labeled": "labeled"}
 
 
+@pytest.mark.parametrize("options", [[], ["--engine", "duckdb"]])
+def test_quotes_inside_of_cells_lose_no_row(run, frame, tmp_path, options):
+    rows = frame.with_columns(name=pl.lit('12" vinyl')).rows()
+    lines = [",".join(map(str, row)) for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join([",".join([*frame.columns, "name"]), *lines]))
+    found = run(tmp_path / "a.csv", *options, *ALPHA, "--json").json
+    assert found["n_labeled"] + found["n_unlabeled"] == frame.height
+
+
+@pytest.mark.parametrize("engine", [[], ["--engine", "duckdb"], ["--engine", "polars"]])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "ndjson"])
+def test_integers_that_floats_cannot_tell_apart_are_refused(run, frame, tmp_path, kind, engine):
+    """By the same sentence as of arrays."""
+    if "polars" in engine and kind != "parquet":
+        pytest.skip("text is read by DuckDB alone")
+    with pytest.raises(pu.exceptions.InvalidInputError) as error:
+        pu.evaluate([2**60, 2**60 + 1, 3], [1, 0, 0])
+    large = frame.with_columns(score=2**60 + pl.col("w"))
+    getattr(large, f"write_{kind}")(tmp_path / f"a.{kind}")
+    result = run(tmp_path / f"a.{kind}", *engine, *ALPHA)
+    assert result.code == 2
+    assert f"must be {error.value.must}, got" in result.err
+    assert error.value.hint in result.err
+    exact = frame.with_columns(score=2**53 - pl.col("w"))
+    getattr(exact, f"write_{kind}")(tmp_path / f"b.{kind}")
+    assert run(tmp_path / f"b.{kind}", *engine, *ALPHA).code == 0
+    floats = frame.with_columns(score=pl.col("score") * 1e30)
+    getattr(floats, f"write_{kind}")(tmp_path / f"c.{kind}")
+    assert run(tmp_path / f"c.{kind}", *engine, *ALPHA).code == 0
+
+
 @pytest.mark.spark
 def test_spark_counts_the_same(run, folder):
     session = spark_session()
     expected = run(folder / "all.csv", *ALPHA, "--json").json
-    assert same(run(folder / "csv", "--engine", "spark", *ALPHA, "--json").json, expected)
+    assert same(run(folder / "parts", "--engine", "spark", *ALPHA, "--json").json, expected)
     assert session.range(3).count() == 3  # a session that was there before is left alone
 
 
@@ -175,8 +207,8 @@ def test_blanks_beside_other_labels(run, frame, tmp_path, engine, labels):
 def test_blanks_beside_what_may_be_known_negatives(run, frame, tmp_path, engine):
     word = pl.when(pl.col("w") == 1).then(pl.lit(-1))
     column = pl.when(pl.col("labeled") == 1).then(pl.lit(1)).otherwise(word)
-    frame.with_columns(labeled=column).write_csv(tmp_path / "a.csv")
-    result = run(tmp_path / "a.csv", "--missing-is-unlabeled", *engine, *ALPHA)
+    frame.with_columns(labeled=column).write_parquet(tmp_path / "a.pq")
+    result = run(tmp_path / "a.pq", "--missing-is-unlabeled", *engine, *ALPHA)
     assert result.code == 2
     assert "holds '1', '-1' and blanks" in result.err
     assert "add --positive-label=1; if '-1' marks known negatives, add --negative-label=-1." in (
@@ -194,7 +226,7 @@ def test_several_scores_are_compared(run, folder, engine, tmp_path):
     # A threshold of one's own: what a choice on the same data adds is found from replicates.
     asked = [*BOTH, *ALPHA[:2], "--threshold", "0.5", "--resamples", "40", "--json"]
     page = tmp_path / "page.html"
-    found = run(folder / "csv", "--engine", engine, *asked, "--html", page).json
+    found = run(folder / "parts", "--engine", engine, *asked, "--html", page).json
     expected = run(folder / "all.csv", *asked).json
     for name in ("scores", "baseline", "proportions", "n_resamples"):
         assert found[name] == expected[name]
@@ -227,18 +259,42 @@ def test_a_report_for_each_group(run, folder, frame, tmp_path):
 def test_groups_are_numbers_or_folders(run, folder, frame, tmp_path):
     """A folder whose name is that of a column of the files does not take its place."""
     document = run(folder / "csv", "--by", "w", *ALPHA, "--json").json
-    assert [row["task"] for row in document["rows"]] == [1, 2, 3]
+    assert [row["task"] for row in document["rows"]] == ["1", "2", "3"]
     for day, part in ((9, frame[:200]), (10, frame[200:])):
         place = tmp_path / f"score={day}" / f"day={day}"
         place.mkdir(parents=True)
         part.write_csv(place / "rows.csv")
     document = run(tmp_path, "--by", "day", *ALPHA, "--json").json
-    assert [row["task"] for row in document["rows"]] == [9, 10]
+    assert [row["task"] for row in document["rows"]] == ["9", "10"]
     assert [row["n_labeled"] for row in document["rows"]] == [
         part["labeled"].sum() for part in (frame[:200], frame[200:])
     ]
     expected = run(folder / "all.csv", *ALPHA, "--json").json
     assert same(run(tmp_path, *ALPHA, "--json").json, expected)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+@pytest.mark.parametrize(
+    "groups",
+    [("1", "01", "1.0"), (0.25, 0.5, 0.75), tuple(date(2026, 1, day) for day in (1, 2, 3))],
+)
+def test_groups_keep_their_text(run, frame, tmp_path, engine, groups):
+    """Groups that are equal as numbers are different groups, and no row is lost."""
+    column = pl.Series("zip", [groups[i % 3] for i in range(frame.height)])
+    frame.with_columns(column).write_parquet(tmp_path / "a.parquet")
+    document = run(tmp_path / "a.parquet", "--by", "zip", "--engine", engine, *ALPHA, "--json").json
+    assert sorted(row["task"] for row in document["rows"]) == sorted(map(str, groups))
+    assert sum(row["n_labeled"] + row["n_unlabeled"] for row in document["rows"]) == frame.height
+
+
+def test_rows_that_vanish_are_noticed(run, frame, tmp_path, monkeypatch):
+    frame.write_parquet(tmp_path / "a.parquet")
+    bins = Scan.bins
+    halves = lambda self: {g: b.taken(slice(0, None, 2)) for g, b in bins(self).items()}  # noqa: E731
+    monkeypatch.setattr(Scan, "bins", halves)
+    result = run(tmp_path / "a.parquet", "--engine", "duckdb", *ALPHA)
+    assert result.code == 2
+    assert "FILE must be the same each time it is evaluated, got 400 and then" in result.err
 
 
 # -- bins --------------------------------------------------------------------------------------
@@ -281,7 +337,8 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv"], [*BOTH, "--markdown", "a.md"], "--markdown is for one score"),
         (["csv"], [*BOTH, "--estimate-from", "mark"], "--estimate-from must be one of"),
         (["csv"], ["--score", "score", "--score", "nope"], "no column named 'nope'"),
-        (["csv"], ["--engine", "polars", "--decimal", ","], "--decimal is not possible"),
+        (["all.parquet"], ["--engine", "polars", "--decimal", ","], "--decimal is for DuckDB"),
+        (["csv"], ["--engine", "polars"], "--engine polars reads Parquet"),
         (["csv"], ["--simultaneous"], "--simultaneous is for several scores"),
         (["csv"], ["--by", "site", "--html", "a.html"], "--html is for one report"),
         (["csv"], ["--by", "sites"], "no column named 'sites', asked for by --by"),
@@ -325,7 +382,7 @@ def test_an_absent_engine_names_the_extra(run, folder, monkeypatch):
         ("polars", "polars", "engines"),
     ):
         monkeypatch.setitem(sys.modules, module, None)
-        result = run(folder / "csv", "--engine", engine)
+        result = run(folder / "parts", "--engine", engine)
         assert result.code == 2
         assert f"pip install 'purecover[{extra}]'" in result.err
 

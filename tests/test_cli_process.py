@@ -133,3 +133,86 @@ def test_workers_leave_ctrl_c_to_the_process_that_starts_them(moment: str) -> No
         capture_output=True, text=True, timeout=60, check=False, start_new_session=True,
     )  # fmt: skip
     assert done.stdout.split() == ["heard", "None"], done.stderr
+
+
+COMMANDS = [
+    ("--help",),
+    ("example", "--out", "made.csv"),
+    ("evaluate", "data.csv", "--alpha", "0.4", "--resamples", "0", "--html", "page.html"),
+    ("evaluate", "data.csv", "--by", "fold", "--alpha", "0.4", "--resamples", "0"),
+    ("evaluate-many", "data.csv", "--by", "fold", "--alpha", "0.4", "--resamples", "5",
+     "--jobs", "2"),
+    ("threshold", "data.csv", "--alpha", "0.4", "--precision", "0.6", "--resamples", "0"),
+    ("priors", "data.csv", "--estimators", "bbe", "--resamples", "0"),
+    ("monitor", "state.json", "data.csv", "--alpha", "0.4"),
+    ("evidence", "data.csv", "--alpha", "0.4", "--resamples", "5"),
+    ("error-rates", "data.csv", "--labeled", "truth", "--negative-label", "0", "--resamples", "5"),
+    ("audit", "plan", "--width", "0.1"),
+    ("audit", "sample", "data.csv", "--n", "5", "--out", "audit.csv"),
+]  # fmt: skip
+STANDARD = ("shlex", "csv", "tempfile", "queue", "json", "shutil", "gzip", "glob", "textwrap")
+
+
+@pytest.fixture
+def beside_modules(tmp_path: Path) -> Path:
+    """A folder of data, in which files are called like modules of Python."""
+    lines = Path(EXAMPLE).read_text(encoding="ascii").splitlines()
+    rows = [f"{line},{i % 2}" for i, line in enumerate(lines[1:])]
+    (tmp_path / "data.csv").write_text("\n".join([f"{lines[0]},fold", *rows, ""]), encoding="ascii")
+    for module in STANDARD:
+        bad = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\n"
+        (tmp_path / f"{module}.py").write_text(bad, encoding="ascii")
+    return tmp_path
+
+
+@pytest.mark.parametrize("argv", COMMANDS, ids=" ".join)
+def test_no_module_beside_the_data_is_run(beside_modules: Path, argv: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "purecover", *argv],
+        cwd=beside_modules,
+        env=os.environ | {"PYTHONPATH": SOURCE},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert list(beside_modules.glob("*.ran")) == []
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_module_beside_the_data_is_run_by_the_app(beside_modules: Path) -> None:
+    from purecover.cli.serve import WORKER
+
+    done = subprocess.run(
+        [*WORKER, str(beside_modules / "root"), "report", str(10**9)],
+        cwd=beside_modules,
+        env=os.environ | {"PYTHONPATH": SOURCE},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert list(beside_modules.glob("*.ran")) == []
+    assert done.returncode == 0
+
+
+def test_no_module_beside_the_data_is_run_by_a_script(beside_modules: Path) -> None:
+    scripts = beside_modules / "scripts"
+    scripts.mkdir()
+    (scripts / "many.py").write_text(
+        "import numpy, purecover\n"
+        "rows = numpy.loadtxt('data.csv', delimiter=',', skiprows=1)\n"
+        "if __name__ == '__main__':\n"
+        "    purecover.evaluate_many({'s': rows[:, 0], 'y': rows[:, 1], 'f': rows[:, 3]}, 'y',\n"
+        "        score='s', by='f', alpha=0.4, n_resamples=5, n_jobs=2)\n",
+        encoding="ascii",
+    )
+    done = subprocess.run(
+        [sys.executable, "scripts/many.py"],
+        cwd=beside_modules,
+        env=os.environ | {"PYTHONPATH": SOURCE},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert list(beside_modules.glob("*.ran")) == []
+    assert done.returncode == 0, done.stderr

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from tests.prior_dummies import Blind, Fixed
 
-import purecover as pu
 from purecover.counts import ScoreCounts
 from purecover.estimators.out_of_fold import out_of_fold_scores
 from purecover.estimators.ratios import BBE
 from purecover.estimators.rows import FeatureRows
 from purecover.exceptions import IdentifiabilityError
-from purecover.models import best_scorer
-from purecover.models.tables import read_examples
 from purecover_paper.systems import ClusteredLabels
 from purecover_paper.systems import clustered as _clustered
 
@@ -187,62 +180,9 @@ def kinds_of_rows(n_labeled, n_features=2, seed=0):
     return centers[kind] + rng.normal(size=(kind.size, n_features)), labeled
 
 
-def test_columns_of_two_values_hide_no_kinds():
-    for seed in range(4):
-        X, labeled = kinds_of_rows((300, 100), seed=seed)
-        lots = np.random.default_rng(seed).random((len(X), 3)) < 0.5
-        table = np.column_stack((X, lots))
-        if seed % 2:  # in words
-            table = pd.DataFrame(X, columns=["a", "b"]).assign(lot=np.where(lots[:, 0], "x", "y"))
-        found = best_scorer.label_rates(read_examples(table, labeled), seed=0)
-        assert found.n_kinds == 2
-        assert (found.lowest, found.highest) == pytest.approx((100 / 500, 300 / 700), abs=0.03)
-        assert found.surely_unlike > 1.5
-        # A column that does tell kinds apart is still looked at.
-        same, labeled = kinds_of_rows((300, 100), seed=seed)
-        kind = (same[:, 0] > 3).astype(float)
-        found = best_scorer.label_rates(
-            read_examples(np.column_stack((same.sum(axis=1), 6 * kind)), labeled), seed=0
-        )
-        assert found.surely_unlike > 1.5
-
-
-@pytest.mark.parametrize(
-    ("n_labeled", "warns"), [((450, 60), True), ((250, 250), False), ((30, 30), False)]
-)
-def test_a_report_of_features_sees_kinds_that_are_labeled_unequally(n_labeled, warns):
-    X, labeled = kinds_of_rows(n_labeled)
-    X[5, 0] = np.nan  # as a model may allow
-    model = make_pipeline(SimpleImputer(), LogisticRegression())
-    report = pu.evaluate_model(model, X, labeled, alpha=0.4, n_resamples=0)
-    check = next(each for each in report.checks if each.code == "PU020")
-    assert check.fired == warns
-    assert (check.status == "not applicable") == (sum(n_labeled) < 100)
-    random = next(each for each in report.assumptions if each.name == "labels-at-random")
-    if warns:  # truly 60 of 460 and 450 of 850
-        found = re.search(r"2 kinds .* these (\d+) % to (\d+) % of the positives", check.message)
-        assert [int(rate) for rate in found.groups()] == pytest.approx([13, 53], abs=4)
-        assert random.verdict == "doubtful"
-        assert check.message in random.evidence
-    else:  # where nothing was looked at, scores alone are meant
-        assert random.verdict == "cannot tell"
-        seen = "2 kinds of labeled examples" in random.evidence
-        assert seen == (check.status == "quiet") == ("scores alone" not in random.evidence)
-
-
 def test_no_kind_of_fewer_rows_than_a_classifier_needs():
     X, labeled = kinds_of_rows((80, 80), n_features=70)
     X[:3] += 40  # rows like no other are no kind
     found = ClusteredLabels().fit(X, labeled)
     assert min(found.diagnostics_["labeled"]) * 160 >= 50
     assert 0 < found.proportions_.alpha < 1
-
-
-def test_rates_of_kinds_are_those_of_all_rows_though_few_are_looked_at(monkeypatch):
-    X, labeled = kinds_of_rows((450, 60))
-    many, again = np.tile(X, (4, 1)), np.tile(labeled, 4)
-    whole = best_scorer.label_rates(read_examples(X, labeled), seed=0)
-    monkeypatch.setattr(best_scorer, "MOST_LOOKED_AT", (510, 1500))
-    drawn = best_scorer.label_rates(read_examples(many, again), seed=0)
-    assert (drawn.lowest, drawn.highest) == pytest.approx((whole.lowest, whole.highest), abs=0.06)
-    assert drawn.surely_unlike > 1.5

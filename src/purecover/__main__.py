@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 
 from purecover.cli import main
 
@@ -13,6 +14,8 @@ def run() -> int:
     """Run the command that the process was given, and return its exit code."""
     # Idle threads of the linear algebra wait for work in a loop: for a millisecond, not for 50.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
+    # Processes started from here do not import modules that lie beside the data.
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         from purecover.cli import shell  # noqa: F401 - all that every command imports
     except KeyboardInterrupt:
@@ -23,4 +26,7 @@ def run() -> int:
 
 
 if __name__ == "__main__":
+    # -m puts the current folder first, unless -P forbids it; a file csv.py there is no module.
+    if not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parents[1]:
+        del sys.path[0]
     sys.exit(run())

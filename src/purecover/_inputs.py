@@ -196,6 +196,7 @@ _UNLABELED_WORDS = frozenset(
     "0 0.0 -1 -1.0 false f no n unlabeled unlabelled u unknown none".split()  # noqa: SIM905
 )
 _NEGATIVE_WORDS = frozenset(("negative", "neg"))
+BOTH_SIDES = "both labeled and unlabeled somewhere"
 _MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
 
 
@@ -423,7 +424,7 @@ def _require_both_sides(parameter: str, positive: BoolArray, negative: BoolArray
         side = "labeled" if n_positive == 0 else "unlabeled"
         raise valid.bad_value(
             parameter,
-            "both labeled and unlabeled somewhere",
+            BOTH_SIDES,
             f"no {side} row among {positive.size}",
             "check that the right column and the right value mark the labeled examples",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -57,7 +58,28 @@ def starting_workers(number: int | None) -> Iterator[None]:
 
     In a terminal all processes hear it, and each worker would print a traceback of its own. A
     blocked signal stays blocked in processes started meanwhile; here it is heard afterwards.
+    Nor do they import modules from the current folder: joblib starts them with -m.
     """
+    with _safe_path(), _deaf_to_interrupts(number):
+        yield
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Processes started here do not put the current folder on their path."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
+@contextmanager
+def _deaf_to_interrupts(number: int | None) -> Iterator[None]:
     ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is not None
     if number == 1 or not ours or not hasattr(signal, "pthread_sigmask"):
         yield

@@ -31,7 +31,7 @@ from purecover.exceptions import (
     PurecoverWarning,
 )
 
-_LARGEST_EXACT_INTEGER = 2**53
+LARGEST_EXACT_INTEGER = 2**53
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
 _MAX_SHOWN = 80
@@ -357,9 +357,9 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
         )
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         # Not np.abs: the smallest int64 has no positive counterpart.
-        if int(array.max()) > _LARGEST_EXACT_INTEGER or int(array.min()) < -_LARGEST_EXACT_INTEGER:
+        if int(array.max()) > LARGEST_EXACT_INTEGER or int(array.min()) < -LARGEST_EXACT_INTEGER:
             largest = max(int(array.max()), -int(array.min()))
-            raise _too_large(parameter, f"a largest size of {largest}")
+            raise too_large(parameter, f"a largest size of {largest}")
     with np.errstate(over="ignore"):  # long doubles that overflow are refused as infinite below
         numbers_ = np.asarray(array, dtype=np.float64)
     # One pass in the good case: a sum is finite unless a value is not (or the sum overflows).
@@ -392,8 +392,8 @@ def _from_objects(parameter: str, array: np.ndarray[Any, Any]) -> FloatArray:
         # Only what is a number: NumPy would also take in dates, and complex numbers by halves.
         if not is_number(value):
             raise bad_type(parameter, "numeric", value)
-        if isinstance(value, numbers.Integral) and abs(int(value)) > _LARGEST_EXACT_INTEGER:
-            raise _too_large(parameter, f"{show(value)} at row {i}")
+        if isinstance(value, numbers.Integral) and abs(int(value)) > LARGEST_EXACT_INTEGER:
+            raise too_large(parameter, f"{show(value)} at row {i}")
         try:
             out[i] = float(value)
         except (ValueError, OverflowError) as error:  # a signaling NaN; a number beyond floats
@@ -407,7 +407,8 @@ def is_number(value: object) -> bool:
     return real and not isinstance(value, np.timedelta64)
 
 
-def _too_large(parameter: str, got: str) -> InvalidInputError:
+def too_large(parameter: str, got: str) -> InvalidInputError:
+    """The refusal of integers that 64-bit floats round to one another."""
     return bad_value(
         parameter,
         "free of integers beyond 2**53, which float64 cannot tell apart",

@@ -1,4 +1,4 @@
-"""The command line: ``purecover evaluate``, ``evaluate-data``, ``priors``, ``threshold`` and so on.
+"""The command line: ``purecover evaluate``, ``priors``, ``threshold`` and so on.
 
 A thin shell: it reads files, calls the public functions and prints. Nothing scientific is
 imported before a command needs it, so that ``purecover --help`` answers at once.
@@ -22,9 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all is well; 1 if alpha and beta contradict the scores, if a check found an
-        error and ``--strict`` was given, if
-        scores drift and ``--fail-on-drift`` was given, or if runs of ``paper run`` failed;
+        0 if all is well; 1 if alpha and beta contradict the scores, if a check found an error and
+        ``--strict`` was given, or if scores drift and ``--fail-on-drift`` was given;
         2 for bad usage or bad input; 130 after Ctrl-C; 141 if the reader of the output left.
     """
     from purecover._progress import show_bars

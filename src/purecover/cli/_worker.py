@@ -1,6 +1,6 @@
 """A process that works for the local page: tasks come as lines of JSON, and so do the answers.
 
-``python -m purecover.cli._worker ROOT KIND MEMORY`` reads tasks from standard input until the
+``python -P -m purecover.cli._worker ROOT KIND MEMORY`` reads tasks from standard input until the
 server leaves. Files are read by what the command line reads them with, and the report says which
 command makes the same. No object is ever pickled.
 """
@@ -19,7 +19,6 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,12 @@ from purecover.exceptions import PurecoverError, PurecoverWarning
 _SAYS_OFTEN = 0.1
 _WORN = 4
 """A process that held more than this part of its memory is replaced: it may not give it back."""
-_NAMES = {"resamples": "n_resamples", "seed": "random_state"}
+_NAMES = {
+    "group": "groups",
+    "resamples": "n_resamples",
+    "seed": "random_state",
+    "weight": "sample_weight",
+}
 """Fields of a request that the library calls otherwise."""
 Tell = Callable[[msgspec.Struct], None]
 
@@ -43,18 +47,17 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     from purecover._documents.comparison import comparison_headline
     from purecover._documents.headline import headline
     from purecover.cli.evaluate import evaluate_rows, render
-    from purecover.cli.options import ScoresOptions, TableOptions
-    from purecover.cli.rows import read_rows
+    from purecover.cli.rows import Columns, read_rows
 
-    given = task.request.given
-    reading = {each.name for each in fields(TableOptions)} & given.keys()
-    columns = {role: given.pop(role, None) for role in ("truth", "group")}
-    data = ScoresOptions(score=tuple(given.pop("score")), **{n: given.pop(n) for n in reading})
-    settings = {_NAMES.get(name, name): value for name, value in given.items()}
+    given = {_NAMES.get(name, name): value for name, value in task.request.given.items()}
+    given["score"] = tuple(given["score"])
+    columns = Columns.among(given)
+    roles = {role: given.pop(role, None) for role in ("truth", "groups")}
+    settings = {n: value for n, value in given.items() if n not in Columns.__dataclass_fields__}
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=PurecoverWarning)
         tell(Step("Reading"))
-        rows = read_rows(task.file, data, **columns)
+        rows = read_rows(task.file, columns, several=True, **roles)
         tell(Step(f"Evaluating {rows.labeled.size:,} rows"))
         found = evaluate_rows(rows, progress=_steps(tell, "Resampling"), **settings)
     tell(Step("Writing the report"))
@@ -65,7 +68,7 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
     notes = [*said, *filter(None, [rows.blank_note])]
-    if len(data.score) > 1:
+    if len(columns.score) > 1:
         return Evaluated(notes, {}, comparison_headline(found).lines)
     return Evaluated(notes, _figures(found), headline(found).lines)
 
@@ -88,7 +91,9 @@ def _command(file: str, request: ReportRequest) -> str:
     """What makes the same report in a shell; each option is one word, so that no value is one."""
     words = []
     for name, value in request.given.items():
-        option = f"--{name.replace('_', '-')}"
+        if name == "decimal":  # which the command finds out itself
+            continue
+        option = f"--{_NAMES.get(name, name).replace('_', '-')}"
         if isinstance(value, bool):
             words += [option] if value else []
         else:
@@ -107,7 +112,7 @@ def _figures(report: Any) -> dict[str, float]:
 
 def look(task: Look) -> Looked:
     """Columns and first rows of a file that was just dropped."""
-    from purecover.cli.files import peek
+    from purecover.cli.look import peek
 
     return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, Looked)
 

@@ -6,15 +6,16 @@ import csv
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Group, Parameter
+from cyclopts import App, Parameter
 
 import purecover as pu
-import purecover.cli.options as opt
 from purecover.cli import output
+from purecover.cli.options import COLUMNS, chosen, takes
 from purecover.cli.output import STDIO, CommandError, show
 
 if TYPE_CHECKING:
@@ -24,13 +25,9 @@ if TYPE_CHECKING:
     from purecover.audit.posterior import AuditEstimate, StratifiedAudit
     from purecover.audit.top import TopAudit
     from purecover.cli.files import Request, Table, Words
-    from purecover.cli.rows import Rows
-    from purecover.estimators.base import PriorEstimator
+    from purecover.cli.rows import FileRows
 
     Audit = AuditEstimate | StratifiedAudit | TopAudit
-
-PROMISE = Group("Promise", sort_key=1)
-AUDIT = Group("Audit", sort_key=2)
 
 audit = App(
     name="audit",
@@ -52,99 +49,48 @@ _TOP = re.compile(
 _STRATA = ("unlabeled above", "labeled above", "labeled below")
 """Parts of a sample of high scores."""
 
-Design = Literal["random", "top"]
-
-
-# -- how many ---------------------------------------------------------------------------------
-
 
 @audit.command
-def plan(
-    *,
-    width: Annotated[opt.Share, Parameter(group=PROMISE)],
-    alpha_guess: Annotated[opt.Text, Parameter(group=PROMISE)] = None,
-    assurance: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.9,
-    confidence_level: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.95,
-    unlabeled: Annotated[opt.Positive | None, Parameter(group=PROMISE)] = None,
-    design: Annotated[Design, Parameter(group=PROMISE)] = "random",
-    scores: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    data: opt.DataOptions = opt.DataOptions(),
-    beta: Annotated[opt.Share | None, Parameter(group=opt.DATA)] = None,
-    json: opt.Json = False,
-    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
-) -> int:
-    """Say how many rows to judge, for an interval of alpha that is narrow enough.
-
-    Parameters
-    ----------
-    width
-        How wide the interval of alpha may be, such as 0.1 for 0.2 to 0.3.
-    alpha_guess
-        Where alpha may lie, such as 0.1 or 0.05,0.2; anywhere by default, which needs the most.
-    assurance
-        Probability with which the interval is at most so wide.
-    confidence_level
-        Confidence level of the interval.
-    unlabeled
-        Number of unlabeled rows there are, if alpha of these alone is wanted; tell audit estimate
-        the same.
-    design
-        random judges all unlabeled rows alike; top judges those with high scores alone, which needs
-        fewer rows, the file of --scores, and labels that were given at random among the positives.
-    scores
-        File of scores and labels; the options below describe it.
-    beta
-        Share of positives among the labeled rows; below 1, labeled rows are judged too.
-    quiet
-        Print the number alone.
-    """
-    guess: Any = None if alpha_guess is None else opt.numbers("--alpha-guess", alpha_guess)
-    beside: dict[str, Any] = {}
-    if design == "top":
-        if scores is None:
-            raise CommandError("--design top needs --scores, a file of scores and labels.")
-        from purecover.cli.rows import read_rows
+@takes(
+    f"width alpha_guess confidence_level n_unlabeled design scores {COLUMNS} beta json quiet",
+    required="width",
+    beta="Share of positives among the labeled rows; below 1, labeled rows are judged too.",
+    quiet="Print the number alone.",
+)
+def plan(**given: Any) -> int:
+    """Say how many rows to judge, for an interval of alpha that is narrow enough."""
+    guess, quiet = given.pop("alpha_guess", None), given.get("quiet", False)
+    beside = chosen(given, "width confidence_level n_unlabeled design")
+    if given.get("design", "random") == "random":
+        hint = "needs --design top."
+        output.refuse(hint, scores=given.get("scores"), beta=given.get("beta"))
+    elif "scores" not in given:
+        raise CommandError("--design top needs --scores, a file of scores and labels.")
+    else:
+        from purecover.cli.rows import Columns, read_rows
 
         with output.progress_bars(quiet=quiet) as steps:
             steps("Reading")
-            beside = {"counts": read_rows(scores, data).counts, "design": design}
-        beside |= {} if beta is None else {"beta": beta}
-    else:
-        output.refuse("needs --design top.", scores=scores, beta=beta)
+            beside["counts"] = read_rows(given["scores"], Columns.among(given)).counts
+        beside |= chosen(given, "beta")
     found = pu.audit.plan_audit(
-        **beside,
-        width=width,
-        alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess,
-        assurance=assurance,
-        confidence_level=confidence_level,
-        n_unlabeled=unlabeled,
+        alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess, **beside
     )
-    if json:
+    if "json" in given:
         output.print_json(found.to_dict())
     else:
         output.tell(found.n_items if quiet else _wrapped(str(found)))
     return 0
 
 
-# -- which ------------------------------------------------------------------------------------
-
-
 @audit.command
-def sample(
-    file: str,
-    /,
-    *,
-    n: Annotated[opt.Positive, Parameter(group=AUDIT)],
-    design: Annotated[Design, Parameter(group=AUDIT)] = "random",
-    clean: Annotated[opt.Flag, Parameter(group=AUDIT)] = False,
-    strata: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
-    shares: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
-    columns: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
-    seed: Annotated[opt.Whole, Parameter(group=AUDIT)] = 0,
-    data: opt.DataOptions = opt.DataOptions(),
-    out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
-    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
-) -> int:
+@takes(
+    f"n design beta strata columns random_state {COLUMNS} out quiet",
+    required="n",
+    beta="1 says that no label is wrong: --design top draws no labeled rows.",
+    out="CSV file to write; standard output by default.",
+)
+def sample(file: str, /, **given: Any) -> int:
     """Draw unlabeled rows of FILE to be judged, in random order.
 
     Writes a CSV file with the number of each row, its columns, and an empty column named positive
@@ -154,72 +100,49 @@ def sample(
     ----------
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
-    n
-        How many rows to draw; audit plan says how many are needed.
-    design
-        random draws from all unlabeled rows; top draws from those with high scores, and as many
-        from all labeled rows, which makes alpha more certain if labels were given at random among
-        the positives.
-    clean
-        No label is wrong: --design top draws no labeled rows.
-    strata
-        Thresholds of the score with commas between them, such as 0.8,0.5: draw as many from each
-        stratum, for precision and recall above the thresholds.
-    shares
-        A guess of the share of positives in each stratum, from the highest scores: draw more
-        where it matters more for alpha.
-    columns
-        Columns to copy, with commas between them; all by default. Judges who do not see the
-        score are not led by it.
-    seed
-        Seed of the draw.
-    out
-        CSV file to write; standard output by default.
-    quiet
-        Print no notes.
     """
     import numpy as np
 
     from purecover.audit.posterior import strata_of
-    from purecover.cli.rows import read_rows
+    from purecover.cli.rows import Columns, read_rows
 
-    if data.weight is not None:
-        raise CommandError("audit sample does not take --weight: each row is as likely as another.")
-    if strata is None:
-        output.refuse("needs --strata, whose shares they are.", shares=shares)
+    n, design, quiet = given["n"], given.get("design", "random"), given.get("quiet", False)
+    if design not in ("random", "top"):
+        raise CommandError(f"--design must be random or top, got {show(design)}.")
+    if n < 1:
+        raise CommandError(f"--n must be a whole number of at least 1, got {n}.")
     if design == "top":
-        output.refuse("cannot be had with --design top.", strata=strata)
+        output.refuse("cannot be had with --design top.", strata=given.get("strata"))
     else:
-        output.refuse("needs --design top.", clean=clean)
-    path = None if out == STDIO else out
+        output.refuse("needs --design top.", beta=given.get("beta"))
+    path = None if given.get("out") == STDIO else given.get("out")
     if path is not None:
         output.check_writable("--out", path, not_this=file)
         _keep_answers(path)
-    thresholds: list[float] = []
-    if strata is not None:
-        thresholds = sorted(set(opt.numbers("--strata", strata)), reverse=True)
+    thresholds = sorted(set(given.get("strata", ())), reverse=True)
     placed = [DESIGN, STRATUM] if design == "top" else [STRATUM, SIZE] if thresholds else []
     own = [ROW, *placed, ANSWER]
     with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
-        rows = read_rows(file, data, cells=lambda names, _: _copied(file, names, columns, own))
-    candidates = ~rows.labeled if rows.negative is None else ~(rows.labeled | rows.negative)
-    rng = np.random.default_rng(seed)
+        copied = partial(_copied, file, asked=given.get("columns"), own=own)
+        rows = read_rows(file, Columns.among(given), cells=copied)
+    candidates = ~rows.labeled
+    rng = np.random.default_rng(given.get("random_state", 0))
     if design == "top":
-        drawn, places = _draw_top(rows, candidates, n, rng, clean=clean)
+        drawn, places = _draw_top(rows, candidates, n, rng, clean=given.get("beta") == 1)
     else:
         stratum = strata_of(rows.scores, thresholds)
         sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
         masks = [candidates & (stratum == h) for h in range(sizes.size)]
-        drawn, at = _draw(masks, _allocation(n, sizes, thresholds, shares), rng)
+        drawn, at = _draw(masks, _allocation(n, sizes, thresholds), rng)
         places = [[] for _ in at]
         if thresholds:
             places = [[f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] for h in at]
-    lines, copied = [], rows.cells
+    lines = []
     for i, place in zip(drawn.tolist(), places, strict=True):
-        cells = [words.values[words.codes[i]] for words in copied.values()]
+        cells = [words.values[words.codes[i]] for words in rows.cells.values()]
         lines.append([i + 1, *place, *cells, ""])
-    text = output.csv_text([*own[:-1], *copied, ANSWER], lines)
+    text = output.csv_text([*own[:-1], *rows.cells, ANSWER], lines)
     if path is None:
         output.hand_out(text)
     else:
@@ -248,16 +171,16 @@ def _keep_answers(out: str) -> None:
         )
 
 
-def _copied(file: str, available: list[str], asked: str | None, own: list[str]) -> list[str]:
+def _copied(
+    file: str, available: list[str], *, asked: Sequence[str] | None, own: list[str]
+) -> list[str]:
     """The columns to copy; ``own`` are those that the file of the audit has beside them."""
     from purecover.cli.files import name_of, require_column
 
     source = name_of(file)
-    wanted = available
-    if asked is not None:
-        wanted = [name.strip() for name in asked.split(",")]
-        for name in wanted:
-            require_column(source, name, available, "asked for by --columns")
+    wanted = available if asked is None else asked
+    for name in asked or ():
+        require_column(source, name, available, "asked for by --columns")
     taken = next((name for name in wanted if name in own), None)
     if taken is not None:
         raise CommandError(
@@ -267,11 +190,11 @@ def _copied(file: str, available: list[str], asked: str | None, own: list[str]) 
     return list(dict.fromkeys(wanted))
 
 
-def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | None) -> IntArray:
+def _allocation(n: int, sizes: IntArray, thresholds: list[float]) -> IntArray:
     """How many rows of each stratum."""
     import numpy as np
 
-    from purecover.audit.posterior import plan_strata, spread_evenly
+    from purecover.audit.posterior import spread_evenly
 
     total = int(sizes.sum())
     if n > total:
@@ -281,10 +204,7 @@ def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | 
         raise CommandError(f"--strata leaves no unlabeled row with {empty}.")
     if n < sizes.size:
         raise CommandError(f"--n must be at least {sizes.size}, one for each stratum, got {n}.")
-    if shares is None:
-        return spread_evenly(n, sizes)
-    guess = opt.numbers("--shares", shares)
-    return plan_strata(sizes, n, shares=guess, least=max(1, min(5, n // sizes.size)))
+    return spread_evenly(n, sizes)
 
 
 def _draw(
@@ -303,7 +223,7 @@ def _draw(
 
 
 def _draw_top(
-    rows: Rows, candidates: BoolArray, n: int, rng: np.random.Generator, *, clean: bool
+    rows: FileRows, candidates: BoolArray, n: int, rng: np.random.Generator, *, clean: bool
 ) -> tuple[IntArray, list[list[Any]]]:
     """Row positions in random order, with the design and the stratum of each."""
     from purecover.audit.top import Cut, top_cut
@@ -327,7 +247,7 @@ def _draw_top(
     return drawn, [[words, _STRATA[h]] for h in at_strata]
 
 
-def _drawn(drawn: IntArray, rows: Rows, candidates: BoolArray) -> str:
+def _drawn(drawn: IntArray, rows: FileRows, candidates: BoolArray) -> str:
     """How many rows were drawn, in words."""
     n_labeled = int(rows.labeled[drawn].sum())
     words = f"{drawn.size - n_labeled:,} of {int(candidates.sum()):,} unlabeled"
@@ -345,26 +265,15 @@ def _describe(h: int, thresholds: list[float]) -> str:
     return f"{thresholds[h]:g} <= score < {thresholds[h - 1]:g}"
 
 
-# -- what they tell ---------------------------------------------------------------------------
-
-
 @audit.command
-def estimate(
-    file: str,
-    /,
-    *,
-    answer: Annotated[str, Parameter(group=AUDIT)] = "positive",
-    unlabeled: Annotated[opt.Positive | None, Parameter(group=AUDIT)] = None,
-    confidence_level: Annotated[opt.Share, Parameter(group=AUDIT)] = 0.95,
-    scores: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    data: opt.DataOptions = opt.DataOptions(),
-    estimator: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    clean: Annotated[opt.Flag, Parameter(group=opt.DATA)] = False,
-    resamples: Annotated[opt.Whole, Parameter(group=opt.DATA)] = 500,
-    seed: Annotated[opt.Whole, Parameter(group=AUDIT)] = 0,
-    json: opt.Json = False,
-    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
-) -> int:
+@takes(
+    f"answer n_unlabeled confidence_level scores {COLUMNS} beta n_resamples random_state json "
+    "quiet",
+    beta="1 says that no label is wrong.",
+    n_resamples="Bootstrap resamples; 500 by default, 0 for none.",
+    quiet="Print alpha alone.",
+)
+def estimate(file: str, /, **given: Any) -> int:
     """Estimate alpha from the answers in FILE, and with --scores all that follows from it.
 
     Parameters
@@ -372,73 +281,23 @@ def estimate(
     file
         What audit sample wrote, with answers filled in: yes or no, 1 or 0; blank where nobody
         judged.
-    answer
-        Column of answers.
-    unlabeled
-        Number of unlabeled rows there are, if alpha of these alone is wanted.
-    confidence_level
-        Confidence level of the intervals.
-    scores
-        File of scores and labels, to be combined with the audit; its true performance is
-        recovered then. The options below describe this file.
-    estimator
-        What estimates alpha from the scores, such as alphamax-n; purecover priors lists them all.
-    clean
-        No label is wrong: beta is 1.
-    resamples
-        Bootstrap resamples; 0 for none.
-    seed
-        Seed of everything random.
-    quiet
-        Print alpha alone.
     """
     from purecover.cli.evaluate import say_contradicted
-    from purecover.cli.rows import read_rows
     from purecover.intervals.interval import check_level
 
-    level = check_level(confidence_level)
+    quiet, scores = given.get("quiet", False), given.get("scores")
+    level = check_level(given.get("confidence_level", 0.95))
     if scores is None:
-        because = "needs --scores, a file of scores and labels."
-        output.refuse(because, estimator=estimator, clean=clean)
-    audit, strata, n_blank = _read_answers(file, answer, unlabeled, level, seed)
+        output.refuse("needs --scores, a file of scores and labels.", beta=given.get("beta"))
+    audit, strata, n_blank = _read_answers(file, given, level)
     document: dict[str, Any] = {"audit": audit, "not_judged": n_blank}
     if strata:
         document["strata"] = strata
-    alpha, words = audit.alpha, _words(audit, strata)
-    # A sample of high scores without labeled rows was drawn for clean labels.
-    clean |= isinstance(audit, pu.audit.TopAudit) and not any(audit.labeled_audited)
+    alpha, words, report = audit.alpha, _words(audit, strata), None
     if scores is not None:
-        with output.progress_bars(quiet=quiet) as steps:
-            steps("Reading")
-            rows = read_rows(scores, data)
-            counts = rows.counts
-            both = pu.audit.combine_audit(
-                _estimator(estimator, clean=clean).fit(counts),
-                audit,
-                confidence_level=level,
-                n_resamples=max(resamples, 100),
-                random_state=seed,
-            )
-            report = pu.evaluate(
-                counts,
-                proportions=both,
-                confidence_level=level,
-                n_resamples=resamples,
-                random_state=seed,
-                progress=steps("Resampling"),
-            )
-        alpha = audit.alpha if both.conflict else both.intervals["alpha"]
-        words += f"\n\n{both}\n\n{report}"
-        ends = None
-        if not report.contradicted:
-            gaps = [both.believed.beta - end for end in (alpha.low, alpha.high)]
-            ends = [report._auc_at(gap) if gap > 0 else math.nan for gap in gaps]
-            words += "\n\nover the interval of alpha the AUC goes from "
-            words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
-        document |= {"combined": both, "auc_over_alpha": ends, "report": report}
-        document["source"] = rows.source(scores)
-        rows.note_blanks(quiet=quiet)
-    if json:
+        more, said, alpha, report = _combined(audit, scores, given, level)
+        document, words = document | more, words + said
+    if "json" in given:
         output.print_json(document)
     else:
         output.tell(repr(alpha.estimate) if quiet else _wrapped(words))
@@ -447,18 +306,57 @@ def estimate(
             f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",
             quiet=quiet,
         )
-    return 1 if scores is not None and say_contradicted(report) else 0
+    return 1 if report is not None and say_contradicted(report) else 0
+
+
+def _combined(
+    audit: Audit, scores: str, given: Mapping[str, Any], level: float
+) -> tuple[dict[str, Any], str, Any, Any]:
+    """What scores and audit say together: a document, words, alpha and the report."""
+    from purecover.cli.rows import Columns, read_rows
+    from purecover.estimators.choice import check_estimator, with_clean_labels
+
+    quiet, n, seed = given.get("quiet", False), given.get("n_resamples", 500), _seed(given)
+    estimator = check_estimator(None)
+    # A sample of high scores without labeled rows was drawn for clean labels.
+    undrawn = isinstance(audit, pu.audit.TopAudit) and not any(audit.labeled_audited)
+    if undrawn or given.get("beta") == 1:
+        with_clean_labels(estimator, beta=1)
+    with output.progress_bars(quiet=quiet) as steps:
+        steps("Reading")
+        rows = read_rows(scores, Columns.among(given))
+        counts = rows.counts
+        how = {"confidence_level": level, "random_state": seed}
+        both = pu.audit.combine_audit(estimator.fit(counts), audit, n_resamples=max(n, 100), **how)
+        report = pu.evaluate(
+            counts, proportions=both, n_resamples=n, progress=steps("Resampling"), **how
+        )
+    alpha = audit.alpha if both.conflict else both.intervals["alpha"]
+    words, ends = f"\n\n{both}\n\n{report}", None
+    if not report.contradicted:
+        gaps = [both.believed.beta - end for end in (alpha.low, alpha.high)]
+        ends = [report._auc_at(gap) if gap > 0 else math.nan for gap in gaps]
+        words += "\n\nover the interval of alpha the AUC goes from "
+        words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
+    rows.note_blanks(quiet=quiet)
+    document = {"combined": both, "auc_over_alpha": ends, "report": report}
+    return document | {"source": rows.source(scores)}, words, alpha, report
+
+
+def _seed(given: Mapping[str, Any]) -> int:
+    return int(given.get("random_state", 0))
 
 
 def _read_answers(
-    file: str, answer: str, unlabeled: int | None, level: float, seed: int
+    file: str, given: Mapping[str, Any], level: float
 ) -> tuple[Audit, list[str], int]:
     """The audit, the names of its strata, and how many rows nobody judged."""
     import numpy as np
 
     from purecover.cli.files import Request, name_of, read_table, require_column
 
-    source = name_of(file)
+    source, seed = name_of(file), _seed(given)
+    answer, unlabeled = given.get("answer", ANSWER), given.get("n_unlabeled")
 
     def request(available: list[str]) -> Request:
         why, hint = "where the answers should be", "; --answer names the right one"
@@ -468,7 +366,7 @@ def _read_answers(
         words = {"answer": answer} | {name: name for name in beside}
         return Request({}, words, frozenset({"answer"}))
 
-    table = read_table(file, request, asked=[answer])
+    table = read_table(file, request, [answer])
     found = _answers(source, answer, table.words["answer"])
     judged, positive = found >= 0, found == 1
     if not judged.any():
@@ -479,7 +377,7 @@ def _read_answers(
     n_blank = int((~judged).sum())
     if unlabeled is not None and STRATUM in table.words:
         says = "design says how many" if DESIGN in table.words else "strata say how many there are"
-        raise CommandError(f"--unlabeled is known for {source}: its {says}.")
+        raise CommandError(f"--n-unlabeled is known for {source}: its {says}.")
     if DESIGN in table.words:
         return _top(source, table, positive, judged, level, seed), [], n_blank
     if STRATUM not in table.words:
@@ -570,7 +468,7 @@ def _top(
     if n == 0 or (drawn_labeled and not any(tries)):
         which, hint = "an unlabeled", "judge some of these"
         if n > 0:
-            which, hint = "a labeled", "judge these too, or draw with --clean if no label is wrong"
+            which, hint = "a labeled", "judge these too, or draw with --beta 1 if no label is wrong"
         raise CommandError(f"{source} has no answer for {which} row.\nHint: {hint}.")
     return pu.audit.top_audit(
         counts,
@@ -582,22 +480,6 @@ def _top(
         confidence_level=level,
         random_state=seed,
     )
-
-
-def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
-    """The estimator of that name, or the default; with beta = 1 if labels are clean."""
-    from purecover.estimators.choice import check_estimator, with_clean_labels
-
-    method = check_estimator(None if name is None else name.casefold().replace("_", "-"))
-    if not clean:
-        return method
-    with_clean_labels(method, beta=1)
-    if method.estimates_beta:
-        raise CommandError(f"--clean cannot be had from {name}, which always estimates beta.")
-    return method
-
-
-# -- words ------------------------------------------------------------------------------------
 
 
 def _words(audit: Audit, strata: list[str]) -> str:

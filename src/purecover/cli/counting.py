@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from purecover._inputs import column_names, lazy_frame
 from purecover._validation import require, show, warn
 from purecover.cli.files import (
     FORMATS,
+    BadCellsError,
     Words,
     choose_columns,
     complain,
@@ -26,12 +26,10 @@ from purecover.cli.files import (
     opened,
     relation,
 )
-from purecover.cli.options import USUAL_METRICS, EngineOptions, TableOptions
-from purecover.cli.output import STDIO, CommandError, Steps, in_options, refuse
-from purecover.cli.rows import asked_columns, read_labels, row_request
+from purecover.cli.output import STDIO, CommandError, Steps, refuse
+from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
-from purecover.engines import scan_files
-from purecover.exceptions import PurecoverError
+from purecover.engines import ENGINES, scan_files
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, Part, run_job
 from purecover.report.pipeline import evaluate
@@ -40,30 +38,27 @@ from purecover.report.pipeline import evaluate
 _exists, _is_folder = os.path.exists, os.path.isdir
 LARGE = 500_000_000
 """Bytes of a Parquet file beyond which it is counted where it is."""
+USUAL_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 _TOLERANCE = 1e-4
 _MOST_LABELS = 21  # more than a column of labels can have
 _ENGINES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "narwhals")
 _PACKED = (".gz", ".zst")
 
 
-def choose_engine(
-    files: Sequence[str],
-    data: TableOptions,
-    options: EngineOptions,
-    needs_rows: Mapping[str, str | None],
-) -> str | None:
+def choose_engine(files: Sequence[str], columns: Columns, given: Mapping[str, Any]) -> str | None:
     """The engine that counts the files; None if they are one file whose rows are read.
 
-    Whatever only the rows themselves can tell is refused beside an engine. A large Parquet file
-    does not bring one along where that stands in the way.
+    Options that only the rows themselves can serve are refused beside an engine. A large Parquet
+    file does not bring one along where such an option is given.
     """
-    asked = [options.engine, options.by, options.tolerance, options.memory_limit]
+    needs_rows = {name: given.get(name) for name in ("truth", "groups")}
     several = len(files) > 1 or _is_folder(files[0]) or _is_pattern(files[0])
-    if all(value is None for value in asked) and not several:
-        counted = all(value is None for value in needs_rows.values())
-        large = counted and len(data.scores) < 2 and _is_large(files[0])
-        return "duckdb" if large else None
-    engine = options.engine or "duckdb"
+    if not several and not given.keys() & {"engine", "by"}:
+        counted = not any(needs_rows.values()) and len(columns.score) < 2
+        return "duckdb" if counted and _is_large(files[0]) else None
+    engine: str = given.get("engine", "duckdb")
+    if engine not in ENGINES:
+        raise CommandError(f"--engine must be one of {', '.join(ENGINES)}, got {show(engine)}.")
     if STDIO in files:
         raise CommandError(
             f"standard input cannot be counted by {engine}, which may pass over it twice.\n"
@@ -74,34 +69,17 @@ def choose_engine(
         "Hint: give one file, without --engine.",
         **needs_rows,
     )
-    if engine != "duckdb":
-        refuse(
-            f"is not possible where {engine} counts the rows, which finds out itself how a file "
-            "is written.\nHint: leave it out, or leave it to DuckDB.",
-            format=data.format,
-            delimiter=data.delimiter,
-            decimal=data.decimal != ".",
-            encoding=data.encoding != "utf-8",
-        )
-        refuse(
-            f"is for DuckDB, not for {engine}.\nHint: leave it out, or configure {engine} itself.",
-            memory_limit=options.memory_limit,
-        )
-    if len(data.scores) > 1:
+    if len(columns.score) > 1:
         refuse(
             f"is for one --score where {engine} counts the rows.\n"
             "Hint: evaluate the scores one by one.",
-            by=options.by,
-            tolerance=options.tolerance,
-            weight=data.weight,
+            by=given.get("by"),
+            sample_weight=columns.sample_weight,
         )
     return engine
 
 
-# -- which files ------------------------------------------------------------------------------
-
-
-def expand(files: Sequence[str]) -> list[str]:
+def expand(files: Sequence[str], engine: str) -> list[str]:
     """Names of files, for those, folders and patterns; all of one format, and each once."""
     found: list[str] = []
     for file in files:
@@ -133,6 +111,11 @@ def expand(files: Sequence[str]) -> list[str]:
             "FILE must be files of one format, got "
             f"{' and '.join(sorted({str(kind) for kind in kinds.values()}))}.\n"
             "Hint: a pattern such as '*.parquet' picks those of one."
+        )
+    if engine != "duckdb" and "parquet" not in kinds.values():
+        raise CommandError(
+            f"--engine {engine} reads Parquet; text is read by DuckDB alone, so that a file means "
+            "the same everywhere.\nHint: leave --engine out."
         )
     places = [name if "://" in name else os.path.realpath(name) for name in found]
     times = Counter(places)
@@ -172,9 +155,6 @@ def _is_large(file: str) -> bool:
     return False
 
 
-# -- frames ---------------------------------------------------------------------------------------
-
-
 _Counted = tuple[Any, dict[str, str], int | None]
 """A lazy frame whose labels are 1, 0 and -1, its columns by role, and what marks negatives."""
 
@@ -183,22 +163,21 @@ _Counted = tuple[Any, dict[str, str], int | None]
 def _counted_frame(
     files: Sequence[str],
     names: list[str],
-    data: TableOptions,
-    options: EngineOptions,
+    columns: Columns,
+    by: str | None,
     engine: str,
     about: dict[str, Any],
 ) -> Iterator[_Counted]:
     """The rows of files as a frame of the engine."""
-    asked = asked_columns(data, by=options.by)
+    asked = columns.roles(by=by)
     given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     if engine == "duckdb" and not any("://" in name for name in names):
-        limit = options.memory_limit
-        with _as_ours(engine), opened(names, data, asked.values(), limit) as found:
+        with _as_ours(engine), opened(names, asked.values()) as found:
             available = [*found[0].names, *found[0].folders]
-            request = row_request(given, available, asked, data)
+            request = columns.request(given, available, asked)
             try:
                 frame = relation(found, request)
-                yield _with_labels(frame, request.columns, given, data, about)
+                yield _with_labels(frame, request.columns, given, columns, about)
             except CommandError:
                 raise
             except Exception:
@@ -209,9 +188,9 @@ def _counted_frame(
         for name in names:
             if "://" in name:
                 warn(f"{engine} reads {show(name)} from elsewhere, which may be over the network.")
-        frame = scan_files(names, engine=engine, memory_limit=options.memory_limit)
-        columns = choose_columns(given, column_names(frame), asked)
-        yield _with_labels(frame, columns, given, data, about)
+        frame = scan_files(names, engine=engine)
+        chosen = choose_columns(given, column_names(frame), asked)
+        yield _with_labels(frame, chosen, given, columns, about)
 
 
 @contextmanager
@@ -253,7 +232,7 @@ def _session(engine: str) -> Iterator[None]:
 
 
 def _with_labels(
-    frame: Any, columns: dict[str, str], given: str, data: TableOptions, about: dict[str, Any]
+    frame: Any, columns: dict[str, str], given: str, asked: Columns, about: dict[str, Any]
 ) -> _Counted:
     """The frame with labels of one spelling: 1, 0 for unlabeled, -1 for known negatives."""
     import narwhals.stable.v2 as nw
@@ -262,8 +241,9 @@ def _with_labels(
     about["columns"] = columns
     lazy: Any = lazy_frame(frame)
     label = nw.col(column)
-    distinct = lazy.select(pu_label=label).unique().head(_MOST_LABELS).collect()
-    found = sorted(distinct["pu_label"].to_list(), key=_text)
+    each = lazy.group_by(column).agg(pu_n=nw.len()).head(_MOST_LABELS).collect()
+    rows_of = dict(zip(each[column].to_list(), each["pu_n"].to_list(), strict=True))
+    found = sorted(rows_of, key=_text)
     texts = tuple(map(_text, found))
     blank = label.is_null()
     if lazy.collect_schema()[column].is_float():
@@ -271,19 +251,17 @@ def _with_labels(
     for value, text in zip(found, texts, strict=True):
         if isinstance(value, str) and is_missing(text):
             blank = blank | (label == nw.lit(value))
-    n_blank = 0
-    if any(map(is_missing, texts)):
-        ones = nw.when(blank).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
-        n_blank = int(lazy.select(pu=ones).select(nw.col("pu").sum()).collect()["pu"][0] or 0)
-        if not data.missing_is_unlabeled:
-            raise PurecoverError(
-                f"column {show(column)} of {given}, taken for --labeled, is blank in {n_blank:,} "
-                "rows.\nHint: if blank means unlabeled, add --missing-is-unlabeled."
-            )
-    if data.missing_is_unlabeled:
+    n_blank = sum(n for value, n in rows_of.items() if is_missing(_text(value)))
+    if n_blank and not asked.missing_is_unlabeled:
+        raise CommandError(
+            f"column {show(column)} of {given}, taken for --labeled, is blank in {n_blank:,} "
+            "rows.\nHint: if blank means unlabeled, add --missing-is-unlabeled."
+        )
+    if asked.missing_is_unlabeled:
         about["blank_labels"] = n_blank
+    about["n_rows"] = sum(rows_of.values())
     words = Words(np.arange(len(texts)), texts)
-    positive, negative = read_labels(given, column, words, data)
+    positive, negative = read_labels(given, column, words, asked)
     coded = nw.lit(0, nw.Int64)
     for code, rows in ((1, positive), (-1, negative)):
         for i in np.flatnonzero(rows) if rows is not None else ():
@@ -303,14 +281,11 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-# -- reports --------------------------------------------------------------------------------------
-
-
 def evaluate_counted(
     files: Sequence[str],
     names: list[str],
-    data: TableOptions,
-    options: EngineOptions,
+    columns: Columns,
+    by: str | None,
     engine: str,
     settings: dict[str, Any],
     steps: Steps,
@@ -322,58 +297,77 @@ def evaluate_counted(
         "n_files": len(names),
         "engine": engine,
     }
-    with _counted_frame(files, names, data, options, engine, source) as counted:
-        frame, columns, negative = counted
-        if len(data.scores) > 1:
-            scores = list(data.scores)
-            source["columns"] = {"score": scores, "labeled": columns["labeled"]}
-            found: Any = compare_scores(
+    try:
+        found = _count(files, names, columns, by, engine, settings, source, steps)
+    except BadCellsError as error:
+        if not error.has_commas:
+            raise
+        columns = replace(columns, decimal=",")
+        found = _count(files, names, columns, by, engine, settings, source, steps)
+    return found, source
+
+
+def _count(
+    files: Sequence[str],
+    names: list[str],
+    columns: Columns,
+    by: str | None,
+    engine: str,
+    settings: dict[str, Any],
+    source: dict[str, Any],
+    steps: Steps,
+) -> Any:
+    with _counted_frame(files, names, columns, by, engine, source) as (frame, used, negative):
+        if len(columns.score) > 1:
+            scores = list(columns.score)
+            source["columns"] = {"score": scores, "labeled": used["labeled"]}
+            return compare_scores(
                 frame,
-                columns["labeled"],
+                used["labeled"],
                 score=scores,
                 negative_label=negative,
                 progress=steps("Resampling"),
                 **settings,
             )
-            return found, source
-        threshold = settings["threshold"]
+        threshold = settings.get("threshold")
         counts = ScoreCounts._count_frame(
             frame,
-            {"sample_weight" if role == "weight" else role: c for role, c in columns.items()},
+            {"sample_weight" if role == "weight" else role: c for role, c in used.items()},
             {"positive_label": 1, "negative_label": negative},
             {
-                "tolerance": _TOLERANCE if options.tolerance is None else options.tolerance,
+                "tolerance": _TOLERANCE,
                 "keep": threshold if threshold is None or math.isfinite(threshold) else None,
-                "one_sided": "by" in columns,
+                "one_sided": by is not None,
+                "n_rows": source["n_rows"],
             },
         )
-    if options.by is not None:
-        return _by_group(_as_numbers(counts), columns["score"], settings, steps), source
-    return evaluate(counts[None], progress=steps("Resampling"), **settings), source
+    if by is not None:
+        return _by_group(_by_text(counts), used["score"], settings, steps)
+    return evaluate(counts[None], progress=steps("Resampling"), **settings)
 
 
-# -- a report for each group --------------------------------------------------------------------
-
-
-def _as_numbers(counts: dict[Any, ScoreCounts]) -> dict[Any, ScoreCounts]:
-    """Groups as numbers where all of them are, so that 10 comes after 9."""
-    for kind in (int, float):
-        with suppress(ValueError):
-            return {kind(group): part for group, part in counts.items()}
-    return counts
+def _by_text(counts: dict[Any, ScoreCounts]) -> dict[str, ScoreCounts]:
+    """Groups by their texts, "1" apart from "01"; in numerical order where all are numbers."""
+    texts = {str(group): part for group, part in counts.items()}
+    if len(texts) < len(counts):
+        raise CommandError("--by names a column in which different groups look the same.")
+    order: Any = None
+    with suppress(ValueError):
+        order = {text: (float(text), text) for text in texts}.get
+    return {text: texts[text] for text in sorted(texts, key=order)}
 
 
 def _by_group(
     counted: Mapping[Any, ScoreCounts], score: str, settings: dict[str, Any], steps: Steps
 ) -> ManyReports:
     """Each group as `evaluate` sees it, with the same seed."""
+    settings = {"n_resamples": 500, "confidence_level": 0.95, "random_state": 0} | settings
     level, advance = settings["confidence_level"], steps("Evaluating")
     rows = []
-    for done, (group, counts) in enumerate(sorted(counted.items(), key=itemgetter(0)), start=1):
+    for done, (group, counts) in enumerate(counted.items(), start=1):
         sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
         part = Part(group, score, *sizes, counts=counts)
-        row, _ = run_job(Job(part, settings, USUAL_METRICS, level, keep=True))
-        rows.append(row if row.reason is None else replace(row, reason=in_options(row.reason)))
+        rows.append(run_job(Job(part, settings, USUAL_METRICS, level, keep=True))[0])
         if advance is not None:
             advance(done, len(counted))
     return ManyReports(

@@ -1,4 +1,4 @@
-"""Commands: ``evaluate``, ``evaluate-data``, ``evaluate-many``, ``error-rates``, ``evidence``."""
+"""Commands: ``evaluate``, ``evaluate-many``, ``error-rates`` and ``evidence``."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 import purecover as pu
-import purecover.cli.options as opt
 from purecover.cli import output
+from purecover.cli.options import COLUMNS, chosen, takes
 from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
-    from purecover._typing import FloatArray
     from purecover.cli.files import Request
-    from purecover.cli.rows import Rows
+    from purecover.cli.rows import FileRows
     from purecover.report.many import ManyReports
 
+SHARES = "alpha beta scenario estimator"
+INTERVALS = "n_resamples confidence_level random_state"
+_EVALUATION = (
+    f"{SHARES} prior label_frequency assume target threshold review top_k probabilities "
+    f"{INTERVALS} ignore_checks"
+)
 
-def evaluate(
-    file: str,
-    /,
-    *more_files: str,
-    data: opt.ScoresOptions = opt.ScoresOptions(),
-    counting: opt.EngineOptions = opt.EngineOptions(),
-    truth: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    group: opt.GroupColumn = None,
-    asked: opt.EvaluationOptions = opt.EvaluationOptions(),
-    several: opt.ComparisonOptions = opt.ComparisonOptions(),
-    wanted: opt.ReportOptions = opt.ReportOptions(),
-) -> int:
+
+@takes(
+    f"{COLUMNS} negative_label sample_weight truth groups engine by {_EVALUATION} "
+    "json html markdown strict quiet",
+    score="Column of scores; larger means more positive. Obvious names are found without it. "
+    "Repeat it to compare several models on the same rows; the first is the baseline.",
+    n_resamples="Bootstrap resamples; 0 for none. By default 2000, and fewer of many scores.",
+)
+def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     """Recover the true performance behind the scores in FILE.
 
     With several --score, models are compared on the same rows.
@@ -46,46 +46,44 @@ def evaluate(
         'scores/*.parquet'.
     more_files
         Further files, folders or patterns: the rows of all are counted together.
-    truth
-        Column of true classes, if you have them: the report then shows them side by side.
     """
-    scores, files, settings = data.scores, (file, *more_files), asked.settings
-    _check_scores(scores, several, wanted)
-    if len(scores) > 1:
-        settings |= vars(several)
     from purecover.cli.counting import choose_engine, evaluate_counted, expand
-    from purecover.cli.rows import read_rows
+    from purecover.cli.rows import Columns, read_rows
 
-    engine = choose_engine(files, data, counting, {"truth": truth, "group": group})
-    names = list(files) if engine is None else expand(files)
-    for name in names:
-        output.check_outputs(wanted.paths, not_this=name)
-    if counting.by is not None:
+    files, settings = (file, *more_files), chosen(given, _EVALUATION)
+    columns, by, quiet = Columns.among(given), given.get("by"), given.get("quiet", False)
+    html, markdown = given.get("html"), given.get("markdown")
+    if len(columns.score) > 1:
+        hint = "Hint: several are written by --html and --json."
+        output.refuse(f"is for one score.\n{hint}", markdown=markdown)
+    if by is not None:
+        hint = "Hint: --json prints all of them."
         output.refuse(
-            "is for one report, and --by makes one for each group.\n"
-            "Hint: --json prints all of them.",
-            html=wanted.html,
-            markdown=wanted.markdown,
+            f"is for one report, and --by makes one for each group.\n{hint}",
+            html=html,
+            markdown=markdown,
         )
-        if settings["n_resamples"] is None:
-            settings["n_resamples"] = 500
-    with output.progress_bars(quiet=wanted.quiet) as steps:
+    engine = choose_engine(files, columns, given)
+    names = list(files) if engine is None else expand(files, engine)
+    for name in names:
+        output.check_outputs({"--html": html, "--markdown": markdown}, not_this=name)
+    with output.progress_bars(quiet=quiet) as steps:
         if engine is None:
             steps("Reading")
-            rows = read_rows(file, data, truth=truth, group=group)
+            rows = read_rows(file, columns, several=True, **chosen(given, "truth groups"))
             found = evaluate_rows(rows, progress=steps("Resampling"), **settings)
             source, blank = rows.source(file), rows.blank_note
         else:
-            found, source = evaluate_counted(files, names, data, counting, engine, settings, steps)
+            found, source = evaluate_counted(files, names, columns, by, engine, settings, steps)
             n_blank = source.get("blank_labels")
             blank = None if n_blank is None else f"{n_blank:,} blank labels count as unlabeled"
-    serious = (deliver if counting.by is None else _deliver_groups)(found, source, wanted)
+    serious = (_deliver if by is None else _deliver_groups)(found, source, given)
     if blank is not None:
-        output.note(blank, quiet=wanted.quiet)
-    return 1 if say_contradicted(found) or (wanted.strict and serious) else 0
+        output.note(blank, quiet=quiet)
+    return 1 if say_contradicted(found) or ("strict" in given and serious) else 0
 
 
-def evaluate_rows(rows: Rows, **settings: Any) -> Any:
+def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
     """A report, or a comparison of several scores."""
     several = len(rows.score_columns) > 1
     call: Any = pu.compare_scores if several else pu.evaluate
@@ -93,120 +91,18 @@ def evaluate_rows(rows: Rows, **settings: Any) -> Any:
     return call(scores, rows.label_column, **rows.companions, **settings)
 
 
-def _check_scores(
-    scores: Sequence[str], several: opt.ComparisonOptions, wanted: opt.ReportOptions
-) -> None:
-    """Complain about what says nothing about so many scores."""
-    if len(scores) < 2:
-        hint = "Hint: repeat --score, once for each model."
-        output.refuse(f"is for several scores.\n{hint}", **vars(several))
-        return
-    hint = "Hint: several are written by --html and --json."
-    output.refuse(f"is for one score.\n{hint}", markdown=wanted.markdown)
-    twice = next((name for name in scores if scores.count(name) > 1), None)
-    if twice is not None:
-        raise CommandError(f"--score {show(twice)} is given twice.")
-    if several.estimate_from is not None and several.estimate_from not in scores:
-        raise CommandError(
-            f"--estimate-from must be one of the columns given by --score, got "
-            f"{show(several.estimate_from)}.\n"
-            f"Hint: they are {', '.join(map(show, scores))}."
-        )
-
-
-# -- evaluate-data --------------------------------------------------------------------------------
-
-
-class FeatureTableOptions(opt.TableOptions, group=opt.DATA):
-    """Where the labels are.
-
-    Parameters
-    ----------
-    labeled
-        Column that says who carries the positive label: 1/0, true/false, positive/unlabeled.
-        Obvious names are found without it.
-    weight
-        Column of sample weights; they count in the figures, not in the training.
-    """
-
-
-def evaluate_data(
-    file: str,
-    /,
-    *,
-    table: FeatureTableOptions = FeatureTableOptions(),
-    truth: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    learning: opt.FeatureOptions = opt.FeatureOptions(),
-    group: opt.GroupColumn = None,
-    asked: opt.EvaluationOptions = opt.EvaluationOptions(),
-    wanted: opt.ReportOptions = opt.ReportOptions(),
-    scores_out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
-) -> int:
-    """Train a model on the features in FILE and recover its true performance.
-
-    The model learns labeled against unlabeled; every row is scored by a model that has not seen
-    it. Numbers are used as they are, texts of few values get a column for each value, and blank
-    cells are filled in; what was done is said on standard error. Rows of one group stay together.
-
-    Parameters
-    ----------
-    file
-        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
-        gzipped; - reads standard input.
-    truth
-        Column of true classes, if you have them: the report then shows them side by side. No
-        model sees it.
-    scores_out
-        Write the scores to this CSV file, in the order of the rows, for the other commands;
-        gzipped if it ends in .gz.
-    """
-    from purecover.cli.features import evaluate_features, read_feature_rows
-
-    output.check_outputs({**wanted.paths, "--scores-out": scores_out}, not_this=file)
-    with output.progress_bars(quiet=wanted.quiet) as steps:
-        steps("Reading")
-        features, rows = read_feature_rows(file, table, learning, truth=truth, group=group)
-        features.say(quiet=wanted.quiet)
-        report, scores = evaluate_features(features, rows, learning, asked.settings, steps)
-    if scores_out is not None:
-        content = _scores_as_csv(rows, scores)
-        output.write_file("--scores-out", scores_out, content, "scores", quiet=wanted.quiet)
-    source = rows.source(file) | {"features": features.to_dict()}
-    serious = deliver(report, source, wanted)
-    rows.note_blanks(quiet=wanted.quiet)
-    return 1 if say_contradicted(report) or (wanted.strict and serious) else 0
-
-
-def _scores_as_csv(rows: Rows, scores: FloatArray) -> str:
-    """Scores in the order of the file, as ``purecover evaluate`` reads them."""
-    columns: dict[str, list[Any]] = {
-        "score": scores.tolist(),
-        "labeled": rows.label_column.astype(int).tolist(),
-    }
-    if "weight" in rows.columns:
-        columns["weight"] = rows.table.numbers["weight"].tolist()
-    if rows.truth is not None:
-        columns["truth"] = rows.truth.astype(int).tolist()
-    if "group" in rows.columns:
-        group = rows.table.words["group"]
-        columns["group"] = [group.values[code] for code in group.codes.tolist()]
-    return output.csv_text(columns, zip(*columns.values(), strict=True))
-
-
-# -- what evaluate and evaluate-data give ---------------------------------------------------------
-
-
-def deliver(found: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
+def _deliver(found: Any, source: dict[str, Any], given: Mapping[str, Any]) -> bool:
     """Write and print a report or a comparison; return whether a check found an error."""
     # Written first: if that fails, nothing was printed. Told last, where one looks.
-    if wanted.markdown is not None:
-        output.write_file("--markdown", wanted.markdown, found.to_markdown(), "report", quiet=True)
-    if wanted.html is not None:
-        page = render(found, output.typed_command(), source, wanted.title)
-        output.write_file("--html", wanted.html, page, "report", quiet=True)
-    output.print_result(found, json=wanted.json, quiet=wanted.quiet, source=source)
-    for path in filter(None, wanted.paths.values()):
-        output.note(f"report written to {path}", quiet=wanted.quiet)
+    html, markdown, quiet = given.get("html"), given.get("markdown"), given.get("quiet", False)
+    if markdown is not None:
+        output.write_file("--markdown", markdown, found.to_markdown(), "report", quiet=True)
+    if html is not None:
+        page = render(found, output.typed_command(), source)
+        output.write_file("--html", html, page, "report", quiet=True)
+    output.print_result(found, json="json" in given, quiet=quiet, source=source)
+    for path in filter(None, (html, markdown)):
+        output.note(f"report written to {path}", quiet=quiet)
     reports = [found] if isinstance(found, pu.PUReport) else found.reports.values()
     return any_serious(check for report in reports for check in report.checks)
 
@@ -233,7 +129,7 @@ def say_contradicted(found: Any) -> bool:
     return any(said)
 
 
-def render(found: Any, command: str, source: Mapping[str, Any], title: str | None = None) -> str:
+def render(found: Any, command: str, source: Mapping[str, Any]) -> str:
     """The page of what a command found, and which command made it."""
     from purecover.html import page as pages
 
@@ -241,10 +137,10 @@ def render(found: Any, command: str, source: Mapping[str, Any], title: str | Non
         pu.PUReport: pages.render_report,
         pu.report.ManyReports: pages.render_many,
     }.get(type(found), pages.render_comparison)
-    return str(page(found, command=command, title=title, source=source))
+    return str(page(found, command=command, source=source))
 
 
-def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
+def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> bool:
     """Print a table, or a document with every report whole."""
     from purecover._documents.formats import at_most
 
@@ -253,19 +149,19 @@ def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions
         raise CommandError(
             f"no group could be evaluated; the first, {show(first.task)}: {first.reason}."
         )
-    if wanted.json:
+    if "json" in given:
         document = many.to_dict()
         for row, found in zip(document["rows"], many, strict=True):
             row["report"] = found.report
         output.print_json(document | {"source": source})
-    elif not wanted.quiet:
+    elif "quiet" not in given:
         output.tell(many)
         every = [report.bounds for report in many.reports.values()]
         widths = [bounds.width for bounds in every if bounds is not None]
         if widths:
             known = f"observed AUCs are known to within {at_most(max(widths))}"
             output.tell(f"scores counted in bins: {known}")
-    return _any_grave(many)
+    return _has_errors(many)
 
 
 def any_serious(checks: Iterable[Any]) -> bool:
@@ -273,100 +169,25 @@ def any_serious(checks: Iterable[Any]) -> bool:
     return any(check.fired and check.severity == "error" for check in checks)
 
 
-def _any_grave(many: ManyReports) -> bool:
+def _has_errors(many: ManyReports) -> bool:
+    """Whether a check of any row found an error."""
     return any(how == "error" for row in many for _, how in row.findings)
 
 
-# -- evaluate-many --------------------------------------------------------------------------------
+_MANY = f"{SHARES} min_rows metrics {INTERVALS} n_jobs"
 
 
-class ManyOptions(opt.TableOptions, opt.SeveralScores, group=opt.DATA):
-    """Where scores, labels and tasks are.
-
-    Parameters
-    ----------
-    score
-        Column of scores, or a pattern such as 'model_*'; may be repeated. Obvious names are found
-        without it.
-    labeled
-        Column that says who carries the positive label, or a pattern such as 'GO:*'; repeat it
-        for several tasks. Obvious names are found without it.
-    missing_is_unlabeled
-        Count blank cells (also NA and null) of the labeled columns as unlabeled.
-    by
-        Column that says which task a row belongs to.
-    """
-
-    labeled: opt.Names = ()  # type: ignore[assignment]
-    by: opt.Text = None
-
-
-class TaskAssumptionOptions(opt.CurveOptions, opt.ShareOptions, group=opt.ASSUMPTIONS):
-    """What is known about the labels of all tasks.
-
-    Parameters
-    ----------
-    alpha
-        Share of positives among the unlabeled, in all tasks; estimated in each if nothing is
-        said.
-    """
-
-
-class TaskOptions(opt.Options):
-    """What is wanted of each task.
-
-    Parameters
-    ----------
-    min_rows
-        Do not evaluate tasks with fewer labeled or fewer unlabeled rows.
-    estimate_from
-        Which of several score columns alpha and beta of a task are estimated from; by default
-        the one with the highest observed AUC.
-    metrics
-        Metric of the table, such as roc_auc; may be repeated. By default roc_auc, auc_pr,
-        precision and recall.
-    simultaneous
-        Make the intervals of a metric hold for all rows at once.
-    n_jobs
-        Rows worked on at the same time.
-    """
-
-    min_rows: Annotated[opt.Positive, Parameter(group=opt.DATA)] = 10
-    estimate_from: Annotated[opt.Text, Parameter(group=opt.ASSUMPTIONS)] = None
-    metrics: Annotated[opt.Names, Parameter("--metric", group=opt.METRICS)] = opt.USUAL_METRICS
-    simultaneous: Annotated[
-        Literal["bonferroni", "sidak"] | None, Parameter(group=opt.INTERVALS)
-    ] = None
-    n_jobs: Annotated[opt.Positive | None, Parameter("--jobs", group=opt.INTERVALS)] = None
-
-
-class TaskIntervalOptions(opt.CheckedOptions, group=opt.INTERVALS):
-    """How sure one may be.
-
-    Parameters
-    ----------
-    n_resamples
-        Bootstrap resamples of each row; 0 for none.
-    """
-
-    n_resamples: Annotated[opt.Whole, Parameter("--resamples")] = 500
-
-
-def evaluate_many(
-    file: str,
-    /,
-    *,
-    data: ManyOptions = ManyOptions(),
-    tasks: TaskOptions = TaskOptions(),
-    assumptions: TaskAssumptionOptions = TaskAssumptionOptions(),
-    measures: opt.MeasureOptions = opt.MeasureOptions(),
-    intervals: TaskIntervalOptions = TaskIntervalOptions(),
-    json: opt.Json = False,
-    csv: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
-    html: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
-    strict: opt.Strict = False,
-    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
-) -> int:
+@takes(
+    f"{COLUMNS} negative_label by {_MANY} json csv html strict quiet",
+    repeated="labeled",
+    score="Column of scores, or a pattern such as 'model_*'; may be repeated. Obvious names are "
+    "found without it.",
+    labeled="Column that says who carries the positive label, or a pattern such as 'GO:*'; repeat "
+    "it for several tasks. Obvious names are found without it.",
+    by="Column that says which task a row belongs to.",
+    n_resamples="Bootstrap resamples of each row; 500 by default, 0 for none.",
+)
+def evaluate_many(file: str, /, **given: Any) -> int:
     """Recover the true performance of many models or on many tasks, as one table.
 
     A row for each task and score; a task that cannot be evaluated has a row that says why.
@@ -376,44 +197,36 @@ def evaluate_many(
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
-    csv
-        Write all rows and columns to this CSV file.
-    html
-        Write the table as a web page to this file.
-    quiet
-        Print no table, notes or progress.
     """
     from purecover.cli.files import name_of
 
+    csv, html, quiet = given.get("csv"), given.get("html"), given.get("quiet", False)
     output.check_outputs({"--csv": csv, "--html": html}, not_this=file)
     with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
-        rows = _read_tasks(file, data)
+        tasks = _read_tasks(file, given)
         found = pu.evaluate_many(
-            rows.data,
-            rows.labels[0] if "by" in rows.single else rows.labels,
-            score=rows.scores,
-            by=rows.single.get("by"),
-            sample_weight=rows.weight,
-            negative_label=None if data.negative_label is None else -1,
+            tasks.data,
+            tasks.labels if tasks.by is None else tasks.labels[0],
+            score=tasks.scores,
+            by=tasks.by,
+            negative_label=-1 if "negative_label" in given else None,
             progress=steps("Evaluating"),
-            **vars(assumptions),
-            **vars(tasks),
-            **vars(measures),
-            **vars(intervals),
+            **chosen(given, _MANY),
         )
-    found = _in_words(found, rows)
-    columns = {"score": rows.scores, "labeled": [*rows.labels, *rows.refused], **rows.single}
+    found = _with_refused(found, tasks)
+    columns = {"score": tasks.scores, "labeled": [*tasks.labels, *tasks.refused]}
+    columns |= {} if tasks.by is None else {"by": tasks.by}
     source = {"file": name_of(file), "columns": columns}
-    output.print_result(found, json=json, quiet=quiet, source=source)
+    output.print_result(found, json="json" in given, quiet=quiet, source=source)
     if csv is not None:
-        output.write_file("--csv", csv, _as_csv(found), "table", quiet=quiet)
+        output.write_file("--csv", csv, _as_csv(found.frame()), "table", quiet=quiet)
     if html is not None:
         page = render(found, output.typed_command(), source)
         output.write_file("--html", html, page, "table", quiet=quiet)
-    if data.missing_is_unlabeled:
-        output.note(f"{rows.n_blank:,} blank labels count as unlabeled", quiet=quiet)
-    return 1 if say_contradicted(found) or (strict and _any_grave(found)) else 0
+    if "missing_is_unlabeled" in given:
+        output.note(f"{tasks.n_blank:,} blank labels count as unlabeled", quiet=quiet)
+    return 1 if say_contradicted(found) or ("strict" in given and _has_errors(found)) else 0
 
 
 @dataclass(frozen=True)
@@ -423,81 +236,67 @@ class _Tasks:
     data: Mapping[str, Any]
     scores: list[str]
     labels: list[str]
-    single: Mapping[str, str]
-    weight: Any
+    by: str | None
     refused: Mapping[str, CommandError]
     n_blank: int
 
 
-def _read_tasks(file: str, options: ManyOptions) -> _Tasks:
+def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
     """Read the file and settle what its labels mean."""
     import numpy as np
 
     from purecover.cli.files import Request, choose_columns, name_of, read_table
-    from purecover.cli.rows import count_blanks, read_labels
+    from purecover.cli.rows import Columns, count_blanks, read_labels
 
-    source = name_of(file)
-    chosen: dict[str, list[str]] = {}
-    asked_for = {"by": options.by, "weight": options.weight}
-    single = {role: column for role, column in asked_for.items() if column is not None}
+    source, by = name_of(file), given.get("by")
+    meaning = Columns.among({name: given[name] for name in given.keys() - {"score", "labeled"}})
+    found: dict[str, list[str]] = {}
 
     def request(available: list[str]) -> Request:
-        choose_columns(source, available, single)
-        taken = set(single.values())
+        choose_columns(source, available, {} if by is None else {"by": by})
+        taken = {by}
         for role in ("labeled", "score"):
-            asked = getattr(options, role)
+            asked = given.get(role, ())
             if asked:
-                chosen[role] = _expanded(source, role, asked, available, taken)
+                found[role] = _expanded(source, role, asked, available, taken)
             else:
                 others = [column for column in available if column not in taken]
-                chosen[role] = [choose_columns(source, others, {role: None})[role]]
-            taken |= set(chosen[role])
-        if "by" in single and len(chosen["labeled"]) > 1:
+                found[role] = [choose_columns(source, others, {role: None})[role]]
+            taken |= set(found[role])
+        if by is not None and len(found["labeled"]) > 1:
             raise CommandError(
                 "--by takes one column given by --labeled, not several.\n"
                 "Hint: with several, each is a task of its own; leave --by out."
             )
-        numbers = {f"score {i}": column for i, column in enumerate(chosen["score"])}
-        words = {f"labeled {i}": column for i, column in enumerate(chosen["labeled"])}
-        blanks = frozenset(words if options.missing_is_unlabeled else ())
-        for role, column in single.items():
-            (words if role == "by" else numbers)[role] = column
-        return Request(numbers, words, blanks, options.decimal)
+        numbers = {f"score {i}": column for i, column in enumerate(found["score"])}
+        words = {f"labeled {i}": column for i, column in enumerate(found["labeled"])}
+        blanks = frozenset(words if meaning.missing_is_unlabeled else ())
+        return Request(numbers, words | ({} if by is None else {"by": by}), blanks)
 
-    asked = (*single.values(), *options.score, *options.labeled)
-    table = read_table(file, request, options, asked)
-    data = {column: table.numbers[f"score {i}"] for i, column in enumerate(chosen["score"])}
+    table = read_table(file, request, (by, *given.get("score", ()), *given.get("labeled", ())))
+    data = {column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])}
     refused: dict[str, CommandError] = {}
     n_blank = 0
-    for i, column in enumerate(chosen["labeled"]):
+    for i, column in enumerate(found["labeled"]):
         words = table.words[f"labeled {i}"]
         n_blank += count_blanks(words)
         try:
-            labeled, negative = read_labels(source, column, words, options)
+            labeled, negative = read_labels(source, column, words, meaning)
         except CommandError as error:
             refused[column] = error
             continue
-        data[column] = labeled.astype(int)
-        if negative is not None:
-            data[column] -= negative
-    if len(refused) == len(chosen["labeled"]):
+        data[column] = labeled.astype(int) - (0 if negative is None else negative.astype(int))
+    if len(refused) == len(found["labeled"]):
         raise next(iter(refused.values()))
-    if "by" in single:
+    if by is not None:
         words = table.words["by"]
-        data[single["by"]] = np.array(words.values)[words.codes]
-    return _Tasks(
-        data=data,
-        scores=chosen["score"],
-        labels=[column for column in chosen["labeled"] if column not in refused],
-        single=single,
-        weight=table.numbers.get("weight"),
-        refused=refused,
-        n_blank=n_blank,
-    )
+        data[by] = np.array(words.values)[words.codes]
+    labels = [column for column in found["labeled"] if column not in refused]
+    return _Tasks(data, found["score"], labels, by, refused, n_blank)
 
 
 def _expanded(
-    source: str, role: str, asked: Sequence[str], available: list[str], taken: set[str]
+    source: str, role: str, asked: Sequence[str], available: list[str], taken: set[Any]
 ) -> list[str]:
     """Columns by name or pattern, each once."""
     from purecover.cli.files import require_column
@@ -514,76 +313,43 @@ def _expanded(
     return list(found)
 
 
-def _in_words(found: ManyReports, rows: _Tasks) -> ManyReports:
-    """The rows with those of columns of labels that cannot be used, in the words of options."""
-    made = [
-        row if row.reason is None else replace(row, reason=output.in_options(row.reason))
-        for row in found
-    ]
-    reasons = {column: str(error).partition("\n")[0] for column, error in rows.refused.items()}
-    made += [
+def _with_refused(found: ManyReports, tasks: _Tasks) -> ManyReports:
+    """The rows with those of columns of labels that cannot be used."""
+    more = [
         pu.report.ManyRow(
-            task=column, score=score, n_labeled=0, n_unlabeled=0, seed=0, reason=reason
+            task=column,
+            score=score,
+            n_labeled=0,
+            n_unlabeled=0,
+            seed=0,
+            reason=str(error).partition("\n")[0],
         )
-        for column, reason in reasons.items()
-        for score in rows.scores
+        for column, error in tasks.refused.items()
+        for score in tasks.scores
     ]
-    return replace(found, rows=tuple(made))
+    return replace(found, rows=(*found, *more))
 
 
-def _as_csv(found: ManyReports) -> str:
-    columns = found.frame()
+def _as_csv(columns: Mapping[str, Any]) -> str:
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     blank = (("" if isinstance(v, float) and v != v else v for v in row) for row in rows)  # noqa: PLR0124
     return output.csv_text(columns, blank)
-
-
-# -- Error rates against known negatives ---------------------------------------------------------
 
 
 NEGATIVE = ("-1", "-1.0", "decoy", "decoys", "negative", "neg", "control", "background")
 """Values that mark known negatives where nobody says which do."""
 
 
-class MirrorOptions(opt.DataOptions, group=opt.DATA):
-    """Where the scores are, and which rows are known negatives.
-
-    Parameters
-    ----------
-    score
-        Column of scores; larger means more of a signal. Obvious names are found without it.
-    labeled
-        Column that says which rows are known negatives: Label of a .pin file, for one.
-    negative_label
-        Value that marks known negatives; -1, decoy, negative, control and background are found.
-    """
-
-
-class MirrorIntervalOptions(opt.IntervalOptions, group=opt.INTERVALS):
-    """How sure one may be.
-
-    Parameters
-    ----------
-    n_resamples
-        Bootstrap resamples for the intervals.
-    """
-
-    n_resamples: Annotated[opt.Positive, Parameter("--resamples")] = 500
-
-
-def error_rates(
-    file: str,
-    /,
-    *,
-    data: MirrorOptions = MirrorOptions(),
-    negatives: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    pi0: Annotated[opt.Share | None, Parameter(group=opt.ASSUMPTIONS)] = None,
-    estimator: Annotated[opt.Text, Parameter(group=opt.ASSUMPTIONS)] = None,
-    intervals: MirrorIntervalOptions = MirrorIntervalOptions(),
-    csv: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
-    json: opt.Json = False,
-    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
-) -> int:
+@takes(
+    "score labeled negative_label negatives pi0 estimator n_resamples confidence_level csv json "
+    "quiet",
+    labeled="Column that says which rows are known negatives: Label of a .pin file, for one.",
+    negative_label="Value that marks known negatives; -1, decoy, negative, control and background "
+    "are found.",
+    estimator="Estimator of that share; by default the mean of label-curve and Storey's estimate.",
+    n_resamples="Bootstrap resamples for the intervals; 500 by default.",
+)
+def error_rates(file: str, /, **given: Any) -> int:
     """False discovery rates, q-values and error probabilities from known negatives and a mixture.
 
     Targets and decoys, patients and controls, signal and background.
@@ -593,40 +359,31 @@ def error_rates(
     file
         CSV, TSV, JSON or Parquet, also .pin and tab files of Percolator and mokapot; text may be
         gzipped; - reads standard input.
-    negatives
-        A second file with the known negatives, such as mokapot.decoys.psms.txt; FILE is then the
-        mixture alone, and no column of labels is needed.
-    pi0
-        Share of negatives in the mixture, if it is known; estimated by default.
-    estimator
-        What estimates it; by default the mean of label-curve and Storey's estimate.
-    csv
-        Write figures at every score to this CSV file.
-    quiet
-        Print no table or notes.
     """
     import numpy as np
 
     from purecover.cli import files
-    from purecover.cli.rows import asked_columns, row_request
+    from purecover.cli.rows import Columns
 
+    csv, negatives, quiet = given.get("csv"), given.get("negatives"), given.get("quiet", False)
     output.check_outputs({"--csv": csv}, not_this=file)
-    wanted = asked_columns(data)
+    columns = Columns.among(given)
+    wanted = columns.roles()
     if negatives is not None:
         del wanted["labeled"]
     scores, negative = [], []
     for name in filter(None, (file, negatives)):
         source = files.name_of(name)
-        request = partial(row_request, source, wanted=wanted, options=data)
-        table = files.read_table(name, request, data, wanted.values())
+        table = files.read_table(
+            name, partial(columns.request, source, wanted=wanted), wanted.values()
+        )
         scores.append(table.numbers["score"])
         if negatives is not None:
             negative.append(np.full(scores[-1].size, name == negatives))
             continue
-        words = table.words["labeled"]
-        said = [word.strip().casefold() for word in words.values]
-        marks = NEGATIVE if data.negative_label is None else (data.negative_label.casefold(),)
-        meaning = np.array([word in marks for word in said])
+        words, label = table.words["labeled"], columns.negative_label
+        marks = NEGATIVE if label is None else (label.casefold(),)
+        meaning = np.array([word.strip().casefold() in marks for word in words.values])
         if meaning.all() or not meaning.any():
             what = f"column {show(table.columns['labeled'])} of {source}"
             shown = files.first_few([show(word) for word in words.values])
@@ -639,55 +396,23 @@ def error_rates(
     found = pu.report.error_rates(
         np.concatenate(scores),
         np.concatenate(negative),
-        pi0=pi0,
-        estimator=estimator,
-        **vars(intervals),
+        random_state=0,
+        **chosen(given, "pi0 estimator n_resamples confidence_level"),
     )
-    output.print_result(found, json=json, quiet=quiet, source={"file": files.name_of(file)})
+    source_of = {"file": files.name_of(file)}
+    output.print_result(found, json="json" in given, quiet=quiet, source=source_of)
     if csv is not None:
-        columns = found.frame()
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        output.write_file("--csv", csv, output.csv_text(columns, rows), "table", quiet=quiet)
+        output.write_file("--csv", csv, _as_csv(found.frame()), "table", quiet=quiet)
     return 0
 
 
-# -- Evidence strength of scores ------------------------------------------------------------------
-
-
-class EvidenceOptions(opt.TargetOptions, opt.ShareOptions, group=opt.ASSUMPTIONS):
-    """Alpha and beta, and the population whose prior the odds follow from.
-
-    Parameters
-    ----------
-    target
-        Population whose share of positives the odds follow from: population, deployment (like the
-        unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].
-    """
-
-
-class EvidencePageOptions(opt.PageOptions, group=opt.OUTPUT):
-    """In which ways thresholds are given.
-
-    Parameters
-    ----------
-    html
-        Write a page with the table, the likelihood ratio and what the prior hides to this file.
-    title
-        Heading of that page, such as the name of the score.
-    quiet
-        Print no table or notes.
-    """
-
-
-def evidence(
-    file: str,
-    /,
-    *,
-    data: opt.DataOptions = opt.DataOptions(),
-    assumptions: EvidenceOptions = EvidenceOptions(),
-    intervals: MirrorIntervalOptions = MirrorIntervalOptions(),
-    wanted: EvidencePageOptions = EvidencePageOptions(),
-) -> int:
+@takes(
+    f"{COLUMNS} alpha beta estimator target n_resamples confidence_level json html quiet",
+    target="Population whose share of positives the odds follow from: population, deployment "
+    "(like the unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].",
+    n_resamples="Bootstrap resamples for the intervals; 500 by default.",
+)
+def evidence(file: str, /, **given: Any) -> int:
     """Scores that are supporting, moderate, strong or very strong evidence (ACMG/AMP).
 
     Known pathogenic variants are labeled, those of the population unlabeled.
@@ -699,7 +424,7 @@ def evidence(
         gzipped; - reads standard input.
     """
     from purecover.checks.catalog import warnings_of_data
-    from purecover.cli.rows import read_rows
+    from purecover.cli.rows import Columns, read_rows
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
     from purecover.report.pipeline import (
@@ -710,34 +435,38 @@ def evidence(
     )
     from purecover.report.text import render_evidence_text
 
-    output.check_outputs({"--html": wanted.html}, not_this=file)
-    given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
-    read = read_rows(file, data)
+    html, quiet = given.get("html"), given.get("quiet", False)
+    output.check_outputs({"--html": html}, not_this=file)
+    shares = GivenProportions.among(given).validated(can_estimate=True)
+    how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples confidence_level")}
+    read = read_rows(file, Columns.among(given))
     counts = read.counts
     proportions, estimation = find_proportions(
-        counts, given, None if given.ways else check_estimator(given.estimator)
+        counts, shares, None if shares.ways else check_estimator(shares.estimator)
     )
     found = pu.intervals.evidence_thresholds(
         counts,
         proportions,
         estimator=None if estimation is None else estimation.estimator,
-        **{"target": assumptions.target, **vars(intervals)},
+        **chosen(given, "target"),
+        **how,
     )
-    settings = ReportSettings(**vars(intervals))
-    report = make_report(ScoredRows(counts), given, (proportions, estimation), settings, only=())
+    report = make_report(
+        ScoredRows(counts), shares, (proportions, estimation), ReportSettings(**how), only=()
+    )
     source = read.source(file)
-    if wanted.json:
+    if "json" in given:
         ends = {} if report.estimation is None else report.estimation.intervals
         warned = warnings_of_data(report.findings)
         more = {"proportions": proportions, "intervals": ends, "findings": warned}
         output.print_json(found.to_dict() | more | {"source": source})
-    elif not wanted.quiet:
+    elif not quiet:
         output.tell(render_evidence_text(found, report))
-    if wanted.html is not None:
+    if html is not None:
         from purecover.html.page import render_evidence
 
-        about: Any = {"command": output.typed_command(), "source": source, "title": wanted.title}
+        about: Any = {"command": output.typed_command(), "source": source, "title": None}
         page = render_evidence(found, report, **about)
-        output.write_file("--html", wanted.html, page, "page", quiet=wanted.quiet)
-    read.note_blanks(quiet=wanted.quiet)
+        output.write_file("--html", html, page, "page", quiet=quiet)
+    read.note_blanks(quiet=quiet)
     return 0

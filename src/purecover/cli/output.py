@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -36,44 +36,6 @@ def show(value: object) -> str:
     return shown(value)
 
 
-# -- messages -------------------------------------------------------------------------------------
-
-_SAME = (
-    "alpha", "alpha_guess", "area", "assume", "assurance", "beta", "by", "confidence_level",
-    "cost_fn", "cost_fp", "edges", "estimate_from", "estimator", "f_beta", "false_alarms",
-    "features", "label_frequency", "labeled", "max_fpr", "memory_limit", "min_rows", "name",
-    "negative", "negative_label", "positive", "positive_label", "positive_sd", "prior",
-    "probabilities", "repair", "scenario", "score", "separation", "shares", "target", "threshold",
-    "threshold_probability", "tolerance", "top_k", "truth", "width", "window",
-)  # fmt: skip
-_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME} | {
-    "cv": "--folds",
-    "frame": "FILE",
-    "groups": "--group",
-    "ignore": "--ignore-check",
-    "ignore_checks": "--ignore-check",
-    "metrics": "--metric",
-    "n": "--size",
-    "n_items": "--n",
-    "n_jobs": "--jobs",
-    "n_labeled": "--labeled",
-    "n_resamples": "--resamples",
-    "n_unlabeled": "--unlabeled",
-    "negative_mass": "--negative",
-    "paths": "FILE",
-    "positive_mass": "--positive",
-    "random_state": "--seed",
-    "sample_weight": "--weight",
-    "scores": "--score",
-}
-"""How the library calls its parameters, and how the command line does."""
-
-_PARAMETER = re.compile(r"The '(\w+)' parameter of [\w.]+ must")
-# What only a Python name looks like; "alpha" and "prior" are words, and quotes hold data.
-_PYTHON = sorted((name for name in _OPTIONS if "_" in name), key=len, reverse=True)
-_NAME = re.compile(rf"(?<![\w'.-])({'|'.join(_PYTHON)})\b(?!')(=?)")
-
-
 class CommandError(PurecoverError):
     """Bad usage or bad input, said in the words of the command line already.
 
@@ -86,45 +48,6 @@ def refuse(because: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None and value is not False:
             raise CommandError(f"--{name.replace('_', '-')} {because}")
-
-
-def in_options(said: PurecoverError | str, names: Mapping[str, str] | None = None) -> str:
-    """A complaint of the library, about options where it names parameters.
-
-    Errors know their parameter, and ``names`` has those that one command calls otherwise. Of
-    errors that are only told, such as the reason why a row of a table has no figures, the text is
-    what there is.
-    """
-    if isinstance(said, CommandError):
-        return str(said)
-    options = _OPTIONS | dict(names or {})
-    if isinstance(said, PurecoverError):
-        said.function = None  # which makes it "purecover", as every message begins
-        if said.parameter is not None and said.must is not None:
-            name = options.get(said.parameter, said.parameter)
-            got = str(said.got).partition(" (type ")[0] if isinstance(said, TypeError) else said.got
-            hint = "" if said.hint is None else f"\nHint: {said.hint}"
-            said = f"{name} must be {said.must}, got {got}.{hint}"
-    text = str(said).removeprefix("purecover: ")
-    text = _PARAMETER.sub(lambda m: f"{options.get(m[1], m[1])} must", text)
-
-    def option(match: re.Match[str]) -> str:
-        value_follows = match[2] and re.match(r"[\w'\"-]", match.string[match.end() :])
-        return _OPTIONS[match[1]] + (" " if value_follows else "")
-
-    text = _NAME.sub(option, text)
-    for name, its_option in (names or {}).items():
-        text = re.sub(rf"\b{name}=(?:True\b)?", its_option, text)
-    return text
-
-
-@contextmanager
-def in_words(names: Mapping[str, str]) -> Iterator[None]:
-    """Complaints of the library about options, some of which one command calls otherwise."""
-    try:
-        yield
-    except PurecoverError as error:
-        raise CommandError(in_options(error, names)) from error
 
 
 def note(message: str, *, quiet: bool) -> None:
@@ -155,9 +78,6 @@ def tell(text: object, stream: TextIO | None = None, end: str = "\n") -> None:
     shown = _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
     encoding = getattr(stream, "encoding", None) or "utf-8"
     print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream, end=end)
-
-
-# -- files and documents --------------------------------------------------------------------------
 
 
 def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:
@@ -253,8 +173,6 @@ def print_json(document: dict[str, Any]) -> None:
     # JSON writes all control characters but this one as an escape by itself.
     tell(text.replace("\x7f", "\\u007f"))
 
-
-# -- progress -------------------------------------------------------------------------------------
 
 Steps = Callable[[str], Callable[[int, int], None] | None]
 """Starts a bar with a title; the result takes (done, total). None where nobody looks."""

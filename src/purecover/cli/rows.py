@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from purecover._inputs import encode_labels
+from purecover._inputs import BOTH_SIDES, encode_labels
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli import files
-from purecover.cli.options import TableOptions
-from purecover.cli.output import CommandError, in_options, note
+from purecover.cli.options import in_options
+from purecover.cli.output import CommandError, note
 from purecover.counts import ScoreCounts
 from purecover.exceptions import PurecoverError
 
@@ -30,8 +29,45 @@ _UNSURE = frozenset(("-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
 """Words that may mean a known negative as well as no label."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns that a command was told, and what values of the labeled one mean."""
+
+    score: tuple[str, ...] = ()
+    labeled: str | None = None
+    sample_weight: str | None = None
+    positive_label: str | None = None
+    negative_label: str | None = None
+    missing_is_unlabeled: bool = False
+    decimal: str = "."
+
+    @classmethod
+    def among(cls, given: Mapping[str, Any]) -> Columns:
+        """Those among the options of a command."""
+        return cls(**{name: given[name] for name in cls.__dataclass_fields__ if name in given})
+
+    def roles(self, **others: str | None) -> dict[str, str | None]:
+        """Columns by role; those that nobody gave are to be found, or not used."""
+        asked: dict[str, str | None] = {"score": None}
+        for i, column in enumerate(self.score, start=1):
+            asked["score" if i == 1 else f"score {i}"] = column
+        asked["labeled"] = self.labeled
+        given = {"weight": self.sample_weight, **others}
+        return asked | {role: column for role, column in given.items() if column is not None}
+
+    def request(
+        self, source: str, available: list[str], wanted: Mapping[str, str | None]
+    ) -> files.Request:
+        """The columns of these roles, of those there are."""
+        used = files.choose_columns(source, available, wanted)
+        numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
+        words = {role: column for role, column in used.items() if role not in numbers}
+        blanks = frozenset({"labeled"} if self.missing_is_unlabeled else ())
+        return files.Request(numbers, words, blanks, self.decimal)
+
+
 @dataclass(frozen=True)
-class Rows:
+class FileRows:
     """A table, what its labels and true classes mean, and how many labels were blank."""
 
     table: files.Table
@@ -70,7 +106,7 @@ class Rows:
 
     @property
     def beside(self) -> dict[str, Any]:
-        """What every function of the library takes beside scores and labels, by its names."""
+        """Parameters of every function of the library beside scores and labels."""
         return {
             "negative_label": None if self.negative is None else -1,
             "sample_weight": self.table.numbers.get("weight"),
@@ -84,7 +120,7 @@ class Rows:
     @property
     def companions(self) -> dict[str, Any]:
         """The same with groups and true classes."""
-        groups = self.table.words["group"].codes if "group" in self.columns else None
+        groups = self.table.words["groups"].codes if "groups" in self.columns else None
         return {**self.beside, "groups": groups, "truth": self.truth}
 
     def source(self, file: str) -> dict[str, Any]:
@@ -115,62 +151,37 @@ class Rows:
 
 def read_rows(
     file: str,
-    options: TableOptions,
+    columns: Columns,
     *,
+    several: bool = False,
     truth: str | None = None,
-    group: str | None = None,
-    scored: bool = True,
-    cells: Callable[[list[str], dict[str, str]], Iterable[str]] | None = None,
-) -> Rows:
+    groups: str | None = None,
+    cells: Callable[[list[str]], Iterable[str]] | None = None,
+) -> FileRows:
     """Read the file and settle what its labels mean.
 
-    Scores are only looked for under obvious names if rows are to be ``scored``. ``cells`` picks
-    further columns, as they stand in the file, from those there are and those with a role.
+    ``cells`` picks further columns, as they stand in the file, from those there are.
     """
+    if len(columns.score) > 1 and not several:
+        raise CommandError(f"--score must name one column, got {len(columns.score)} of them.")
     source = files.name_of(file)
-    wanted = asked_columns(options, scored=scored, truth=truth, group=group)
+    wanted = columns.roles(truth=truth, groups=groups)
 
     def request(available: list[str]) -> files.Request:
-        rows = row_request(source, available, wanted, options)
+        rows = columns.request(source, available, wanted)
         if cells is None:
             return rows
-        more = {f"{_CELL}{name}": name for name in cells(available, rows.columns)}
+        more = {f"{_CELL}{name}": name for name in cells(available)}
         return replace(rows, words={**rows.words, **more}, blanks=rows.blanks.union(more))
 
-    table = files.read_table(file, request, options, wanted.values())
-    columns, words = table.columns, table.words
-    labeled, negative = read_labels(source, columns["labeled"], words["labeled"], options)
+    table = files.read_table(file, request, wanted.values())
+    found, words = table.columns, table.words
+    labeled, negative = read_labels(source, found["labeled"], words["labeled"], columns)
     true = None
-    if "truth" in columns:
-        true = _read_truth(source, columns["truth"], words["truth"], options)
-    n_blank = count_blanks(words["labeled"]) if options.missing_is_unlabeled else None
-    return Rows(table, labeled, negative, true, n_blank)
-
-
-def asked_columns(
-    options: TableOptions, *, scored: bool = True, **others: str | None
-) -> dict[str, str | None]:
-    """Columns by role as they were typed; those that nobody gave are to be found, or not used."""
-    asked: dict[str, str | None] = {"score": None} if scored else {}
-    for i, column in enumerate(options.scores, start=1):
-        asked["score" if i == 1 else f"score {i}"] = column
-    asked["labeled"] = options.labeled
-    given = {"weight": options.weight, **others}
-    return asked | {role: column for role, column in given.items() if column is not None}
-
-
-def row_request(
-    source: str, available: list[str], wanted: Mapping[str, str | None], options: TableOptions
-) -> files.Request:
-    """The columns of these roles, of those there are."""
-    used = files.choose_columns(source, available, wanted)
-    numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
-    words = {role: column for role, column in used.items() if role not in numbers}
-    blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
-    return files.Request(numbers, words, blanks, options.decimal)
-
-
-# -- labels ---------------------------------------------------------------------------------------
+    if "truth" in found:
+        true = _read_truth(source, found["truth"], words["truth"], columns)
+    n_blank = count_blanks(words["labeled"]) if columns.missing_is_unlabeled else None
+    return FileRows(table, labeled, negative, true, n_blank)
 
 
 def count_blanks(words: files.Words) -> int:
@@ -180,7 +191,7 @@ def count_blanks(words: files.Words) -> int:
 
 
 def read_labels(
-    source: str, column: str, words: files.Words, options: TableOptions
+    source: str, column: str, words: files.Words, columns: Columns
 ) -> tuple[BoolArray, BoolArray | None]:
     """Masks per row, from the meaning of each distinct value."""
     what = f"column {show(column)} of {source}, taken for --labeled,"
@@ -192,11 +203,11 @@ def read_labels(
         raise CommandError(
             f"{what} holds nothing but {show(said[0])}; both labeled and unlabeled rows are needed."
         )
-    values, positive_label, negative_label = _plain(said, options)
+    values, positive_label, negative_label = _plain(said, columns)
     if positive_label is not None and positive_label not in values:
         shown = files.first_few([show(value) for value in said])
         raise CommandError(
-            f"{what} has no value {show(options.positive_label)}, asked for by --positive-label.\n"
+            f"{what} has no value {show(columns.positive_label)}, asked for by --positive-label.\n"
             f"Hint: it holds {shown}."
         )
     if with_blanks:
@@ -206,8 +217,10 @@ def read_labels(
         positive, negative = encode_labels(np.array(values), len(values), **labels)
     except PurecoverError as error:
         # It saw each distinct value once, so that its number of rows is none.
-        text = re.sub(r" row among \d+\.", " row.", in_options(error))
-        raise CommandError(text.replace("--labeled must", f"{what} must", 1)) from error
+        got = "only one of them" if error.must == BOTH_SIDES else error.got
+        hint = "" if error.hint is None else f"\nHint: {error.hint}"
+        said = in_options(error) if error.parameter != "labeled" else ""
+        raise CommandError(said or f"{what} must be {error.must}, got {got}.{hint}") from error
     # Blanks mean what the last value means.
     place = iter(range(len(said)))
     meaning = np.array([-1 if files.is_missing(value) else next(place) for value in words.values])
@@ -240,10 +253,10 @@ def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_
     return next(value for value in (*like, *usual) if value not in named)
 
 
-def _read_truth(source: str, column: str, words: files.Words, options: TableOptions) -> BoolArray:
+def _read_truth(source: str, column: str, words: files.Words, columns: Columns) -> BoolArray:
     """True classes per row, from the meaning of each distinct value."""
     texts = [value.strip() for value in words.values]
-    values, label, _ = _plain(texts, options)
+    values, label, _ = _plain(texts, columns)
     label = label if label in values and len(values) == 2 else None
     try:
         how: dict[str, Any] = {"positive_label": label, "parameter": "truth"}
@@ -258,13 +271,13 @@ def _read_truth(source: str, column: str, words: files.Words, options: TableOpti
     return positive[words.codes]
 
 
-def _plain(texts: Sequence[str], options: TableOptions) -> tuple[list[Any], Any, Any]:
+def _plain(texts: Sequence[str], columns: Columns) -> tuple[list[Any], Any, Any]:
     """Distinct values and the labels that were named, as numbers if all of the values are."""
     # A column of truth values comes as 1 and 0.
     truth = {"true": "1", "t": "1", "false": "0", "f": "0"}
-    labels: list[Any] = [options.positive_label, options.negative_label]
+    labels: list[Any] = [columns.positive_label, columns.negative_label]
     try:
-        values: list[Any] = [float(text.replace(options.decimal, ".")) for text in texts]
+        values: list[Any] = [float(text.replace(columns.decimal, ".")) for text in texts]
     except ValueError:
         return list(texts), *labels
     for i, label in enumerate(labels):

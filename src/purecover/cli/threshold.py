@@ -5,122 +5,71 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 import purecover as pu
-import purecover.cli.options as opt
-from purecover.cli.evaluate import any_serious
-from purecover.cli.output import CommandError, in_words, print_json, progress_bars, say, show, tell
+from purecover.cli.evaluate import INTERVALS, SHARES
+from purecover.cli.options import COLUMNS, chosen, in_options, takes
+from purecover.cli.output import CommandError, print_json, progress_bars, say, show, tell
+from purecover.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from purecover.report.results import PUReport
 
-
-class ThresholdIntervalOptions(opt.CheckedOptions, group=opt.INTERVALS):
-    """How sure one may be.
-
-    Parameters
-    ----------
-    n_resamples
-        Bootstrap resamples, each of which chooses again; 0 for none, and no intervals.
-    """
-
-    n_resamples: Annotated[opt.Whole, Parameter("--resamples")] = 500
+_WISHES = {"precision": 0.9, "recall": 0.9, "fpr": 0.05}
+"""What may be wanted, with an example of how much."""
 
 
-class WishOptions(opt.Options, group=opt.CRITERION):
-    """How much is wanted of a metric.
-
-    Parameters
-    ----------
-    precision
-        At least this precision, then the highest recall.
-    recall
-        At least this recall, flagging the fewest.
-    fpr
-        At most this false-positive rate, then the highest recall.
-    specificity
-        At least this specificity, then the highest recall.
-    npv
-        At least this negative predictive value, flagging the fewest.
-    fdr
-        At most this false-discovery rate, then the highest recall.
-    """
-
-    precision: opt.Share | None = None
-    recall: opt.Share | None = None
-    fpr: opt.Share | None = None
-    specificity: opt.Share | None = None
-    npv: opt.Share | None = None
-    fdr: opt.Share | None = None
-
-
-def threshold(
-    file: str,
-    /,
-    *,
-    data: opt.DataOptions = opt.DataOptions(),
-    assumptions: opt.AssumptionOptions = opt.AssumptionOptions(),
-    wish: WishOptions = WishOptions(),
-    best: Annotated[opt.Text, Parameter(group=opt.CRITERION)] = None,
-    weights: opt.WeightOptions = opt.WeightOptions(),
-    group: opt.GroupColumn = None,
-    intervals: ThresholdIntervalOptions = ThresholdIntervalOptions(),
-    json: opt.Json = False,
-    strict: opt.Strict = False,
-    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
-) -> int:
+@takes(
+    f"{COLUMNS} negative_label {SHARES} precision recall fpr best {INTERVALS} json quiet",
+    n_resamples="Bootstrap resamples, each of which chooses again; 500 by default, 0 for none.",
+    quiet="Print the threshold alone.",
+)
+def threshold(file: str, /, **given: Any) -> int:
     """Choose the threshold for a wanted precision, recall or false-positive rate, or the best.
 
-    Give exactly one of --precision, --recall, --fpr, --specificity, --npv, --fdr and --best.
+    Give exactly one of --precision, --recall, --fpr and --best.
 
     Parameters
     ----------
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
-    best
-        Metric to be at its best: f1, f_beta, mcc, youden, cost or another metric of a threshold.
-    quiet
-        Print the threshold alone.
     """
-    criterion, value = _criterion(vars(wish), best)
-    from purecover.cli.rows import read_rows
+    criterion, value = _criterion(given)
+    from purecover.cli.rows import Columns, read_rows
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
     from purecover.recovery.thresholds import THRESHOLD_METRICS
     from purecover.report.pipeline import ReportSettings, find_proportions, make_report, read_labels
     from purecover.report.text import render_threshold_text
 
-    given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
-    how: dict[str, Any] = {
-        "target": assumptions.target,
-        "repair": assumptions.repair or "isotonic",
-        **vars(weights),
-    }
-    settings = ReportSettings.among(how | vars(intervals)).validated()
+    quiet = given.get("quiet", False)
+    shares = GivenProportions.among(given).validated(can_estimate=True)
+    how = {"repair": "isotonic"}
+    asked = {"n_resamples": 500} | how | chosen(given, INTERVALS)
+    settings = ReportSettings.among(asked).validated()
     with progress_bars(quiet=quiet) as steps:
         steps("Reading")
-        read = read_rows(file, data, group=group)
+        read = read_rows(file, Columns.among(given))
         labels = read_labels(read.label_column, read.scores.size, **read.companions)
         rows = labels.count(read.scores)
-        estimator = None if given.ways else check_estimator(given.estimator)
-        proportions = find_proportions(rows.counts, given, estimator)
+        estimator = None if shares.ways else check_estimator(shares.estimator)
+        proportions = find_proportions(rows.counts, shares, estimator)
         resampling = steps("Resampling") if settings.n_resamples else None
         settings = replace(settings, progress=resampling)
-        only = partial(make_report, rows, given, proportions, only=THRESHOLD_METRICS)
+        only = partial(make_report, rows, shares, proportions, only=THRESHOLD_METRICS)
         try:
-            with in_words({"value": f"--{criterion}", "criterion": "--best"}):
-                choice = pu.choose_threshold(rows.counts, proportions[0], criterion, value, **how)
-        except CommandError as error:
-            if proportions[1] is None or "must be attainable" not in str(error):
+            choice = pu.choose_threshold(rows.counts, proportions[0], criterion, value, **how)
+        except InvalidInputError as error:
+            names = {"value": criterion, "criterion": "best"}
+            error.parameter = names.get(str(error.parameter), error.parameter)
+            if proportions[1] is None or "attainable" not in str(error.must):
                 raise
             raise _if_estimates_hold(error, only(settings), criterion, how) from error
         report = only(replace(settings, threshold=choice.threshold), chosen_by=criterion)
-    checks, contradicted = report.checks, report.contradicted
-    chosen = choice.to_dict() | {
+    contradicted = report.contradicted
+    found = choice.to_dict() | {
         "expected": {name: report.metrics[name] for name in choice.metrics},
         "interval": report.intervals.get(criterion),
         "intervals": report.intervals,
@@ -128,13 +77,13 @@ def threshold(
         "confusion": report.confusion,
     }
     if contradicted:  # no threshold rests on an alpha that cannot be
-        chosen = dict.fromkeys(chosen) | {"criterion": criterion, "wanted": value}
-    if json:
-        document = chosen | {
+        found = dict.fromkeys(found) | {"criterion": criterion, "wanted": value}
+    if "json" in given:
+        document = found | {
             "contradicted": contradicted,
             "proportions": report.proportions,
             "estimation": report.estimation,
-            "checks": checks,
+            "checks": report.checks,
         }
         print_json(document | {"source": read.source(file)})
     elif quiet and not contradicted:
@@ -146,50 +95,40 @@ def threshold(
         say(f"purecover: {report.contradiction}")
         return 1
     read.note_blanks(quiet=quiet)
-    return 1 if strict and any_serious(checks) else 0
+    return 0
 
 
-def _criterion(wanted: Mapping[str, float | None], best: str | None) -> tuple[str, float | None]:
+def _criterion(given: Mapping[str, Any]) -> tuple[str, float | None]:
     """The one thing asked for."""
-    asked = {name: value for name, value in wanted.items() if value is not None}
-    if len(asked) + (best is not None) != 1:
-        options = ", ".join(f"--{name}" for name in wanted)
-        got = ", ".join([f"--{name}" for name in asked] + ["--best"] * (best is not None))
+    asked = [name for name in (*_WISHES, "best") if name in given]
+    if len(asked) != 1:
+        options = ", ".join(f"--{name}" for name in _WISHES)
+        got = ", ".join(f"--{name}" for name in asked) or "none of them"
         raise CommandError(
-            f"purecover threshold needs exactly one of {options} and --best, got "
-            f"{got or 'none of them'}.\nHint: for example --precision 0.9, or --best f1."
+            f"purecover threshold needs exactly one of {options} and --best, got {got}.\n"
+            "Hint: for example --precision 0.9, or --best f1."
         )
-    if best is None:
-        return next(iter(asked.items()))
-    name = best.strip().casefold().replace("-", "_")
-    if name in wanted:
+    if "best" not in given:
+        return asked[0], given[asked[0]]
+    name = given["best"].strip().casefold().replace("-", "_")
+    if name in _WISHES:
         raise CommandError(
             f"--best {name} would choose a useless threshold, flagging next to nothing or nearly "
-            f"everything.\nHint: say how much you want, such as --{name} {_EXAMPLES[name]}."
+            f"everything.\nHint: say how much you want, such as --{name} {_WISHES[name]}."
         )
     from purecover.recovery.thresholds import THRESHOLD_METRICS
 
-    choices = [metric for metric in THRESHOLD_METRICS if metric not in wanted]
+    useless = {*_WISHES, "specificity", "npv", "fdr"}
+    choices = [metric for metric in THRESHOLD_METRICS if metric not in useless]
     if name not in choices:
-        raise CommandError(f"--best must be one of {', '.join(choices)}, got {show(best)}.")
+        raise CommandError(
+            f"--best must be one of {', '.join(choices)}, got {show(given['best'])}."
+        )
     return name, None
 
 
-_EXAMPLES = {
-    "precision": 0.9,
-    "recall": 0.9,
-    "fpr": 0.05,
-    "specificity": 0.95,
-    "npv": 0.95,
-    "fdr": 0.1,
-}
-
-
-# -- words --------------------------------------------------------------------------------
-
-
 def _if_estimates_hold(
-    error: CommandError, report: PUReport, criterion: str, how: Mapping[str, Any]
+    error: InvalidInputError, report: PUReport, criterion: str, how: Mapping[str, Any]
 ) -> CommandError:
     """A refusal that says what it rests on, and what the interval of alpha leaves open."""
     from purecover._documents.formats import bounded
@@ -197,7 +136,7 @@ def _if_estimates_hold(
     from purecover._documents.report import estimated_shares
     from purecover.recovery.thresholds import best_reachable
 
-    found, (text, _, hint) = report.estimation, str(error).partition("\nHint: ")
+    found, (text, _, hint) = report.estimation, in_options(error).partition("\nHint: ")
     assert found is not None  # noqa: S101 - for the type checker
     word = "a guess from comparable data" if auc_if_pure(report) is not None else "estimates"
     text += f"\nThat rests on {estimated_shares(found)}, which are {word}"

@@ -322,16 +322,19 @@ def count_lazy(
     exact_limit: int = EXACT_LIMIT,
     keep: float | None = None,
     one_sided: bool = False,
+    n_rows: int | None = None,
 ) -> dict[Group, Columns]:
     """Counts of a lazy frame, by group; one group None without ``by``.
 
     The first pass counts in bins. If each holds one score, that was all. If there are few
     distinct scores, a second pass counts those. Otherwise bins are refined until the observed
     AUC is known to within ``tolerance``, which mostly takes no further pass. A group without
-    labeled or without unlabeled rows is refused, unless ``one_sided`` groups are welcome.
+    labeled or without unlabeled rows is refused, unless ``one_sided`` groups are welcome. All
+    groups together must have ``n_rows`` rows, where that is known.
     """
     scan = Scan(frame, names, labels, keep)
     found = scan.bins()
+    _require_rows(n_rows, sum(int(bins.rows.sum()) for bins in found.values()))
     if all(bins.tied.all() for bins in found.values()):
         return _columns(scan, found, labels, one_sided=one_sided)
     few = sum(bins.distinct() for bins in found.values()) <= exact_limit
@@ -362,13 +365,17 @@ def _require_same(one: dict[Group, Bins], other: dict[Group, Bins]) -> None:
     """Refuse a frame that is not the same twice, such as one with random numbers in it."""
     for group in {*one, *other}:
         rows = [int(found[group].rows.sum()) if group in found else 0 for found in (one, other)]
-        if rows[0] != rows[1]:
-            raise valid.bad_value(
-                "frame",
-                "the same each time it is evaluated",
-                f"{rows[0]:,} and then {rows[1]:,} rows",
-                "store or cache it first: random numbers and samples are drawn anew each time",
-            )
+        _require_rows(*rows)
+
+
+def _require_rows(expected: int | None, found: int) -> None:
+    if expected not in (None, found):
+        raise valid.bad_value(
+            "frame",
+            "the same each time it is evaluated",
+            f"{expected:,} and then {found:,} rows",
+            "store or cache it first: random numbers and samples are drawn anew each time",
+        )
 
 
 def _columns(

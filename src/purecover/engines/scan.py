@@ -409,12 +409,11 @@ _LN2 = math.log(2)
 _SCALE = PER_OCTAVE / _LN2
 _TINY = 1e-307
 _LARGEST_WEIGHT = 1e50
-_LARGEST_EXACT_INTEGER = 2**53
 _KINDS = {
     1: ("score", "missing"),
     2: ("score", "NaN"),
     3: ("score", "infinite"),
-    4: ("score", "beyond 2**53 (float64 cannot tell such integers apart)"),
+    4: ("score", "too large"),
     5: ("labeled", "missing"),
     6: ("sample_weight", "missing"),
     7: ("sample_weight", f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"),
@@ -622,7 +621,7 @@ class Scan:
         if lowest == math.floor(_BAD * _SCALE) or self.labels.surprising(labels):
             return True
         large = isinstance(self.dtype, (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128))
-        return large and max(-float(low.min()), float(high.max())) >= _LARGEST_EXACT_INTEGER
+        return large and max(-float(low.min()), float(high.max())) >= valid.LARGEST_EXACT_INTEGER
 
     # -- complaints -----------------------------------------------------------------------
 
@@ -634,7 +633,7 @@ class Scan:
         score, label = self._score(), self.labels
         faults = {1: raw.is_null(), 2: score.is_nan(), 3: ~score.is_between(-_LARGEST, _LARGEST)}
         if self.dtype.is_integer():
-            bound = _LARGEST_EXACT_INTEGER
+            bound = valid.LARGEST_EXACT_INTEGER
             faults = {1: raw.is_null(), 4: (raw > bound) | (raw < -bound)}
             if self.dtype.is_unsigned_integer():
                 faults[4] = raw > bound
@@ -655,6 +654,9 @@ class Scan:
         found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
         if not found:
             return  # a large integer that is not too large, or a label of another kind
+        if 4 in found:
+            many = f"{found[4]:,} of {total:,} rows (column {self.names['score']!r})"
+            raise valid.too_large("score", many)
         parameter = _KINDS[min(found)][0]
         texts = []
         for number, many in found.items():
@@ -740,6 +742,11 @@ _FORMATS = {
     ".txt": "csv",
 }
 _COMPRESSED = (".gz", ".zst")
+_PLAIN_CSV: dict[str, Any] = {
+    "header": True, "comment": "", "quotechar": '"', "escapechar": '"', "skiprows": 0,
+    "null_padding": False, "ignore_errors": False,
+}  # fmt: skip
+"""Where DuckDB is left to find out, it takes rows that begin with # for comments."""
 
 
 @public
@@ -760,8 +767,8 @@ def scan_files(
         pass a frame of the engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
         the engine to fetch.
     engine : {"duckdb", "polars", "spark"}, default="duckdb"
-        What reads them. Polars comes with the extra ``engines``, Spark with ``spark`` (and
-        needs Java).
+        What reads them. CSV is read by DuckDB alone, so that a file means the same everywhere.
+        Polars comes with the extra ``engines``, Spark with ``spark`` (and needs Java).
     memory_limit : str, optional
         The most memory DuckDB may use, such as ``"2GB"``; it writes to disk what does not fit.
         By default four fifths of the machine's memory.
@@ -800,10 +807,13 @@ def scan_files(
         given = "memory_limit" if memory_limit is not None else "threads"
         hint = "leave it out, or configure that engine itself"
         raise valid.bad_value(given, f"None with engine={engine!r}", "a value", hint)
+    if engine != "duckdb" and kind == "csv":
+        hint = f"write Parquet, or pass a frame of {engine} to ScoreCounts.from_frame"
+        raise valid.bad_value("engine", "'duckdb' for CSV files", f"{engine!r}", hint)
     try:
         if engine == "duckdb":
             return _duckdb(names, kind, memory_limit, threads)
-        return _polars(names, kind) if engine == "polars" else _spark(names, kind)
+        return _polars(names) if engine == "polars" else _spark(names)
     except PurecoverError:
         raise
     except Exception as error:
@@ -861,11 +871,6 @@ def _hadoop(name: str) -> str:
     return re.sub(r"\[([\[*?])\]", r"\\\1", name)
 
 
-def _separator(names: list[str]) -> str:
-    """What stands between columns of text files, for engines that do not find out themselves."""
-    return "\t" if _suffix(names[0]) == ".tsv" else ","
-
-
 def _suffix(name: str) -> str:
     """How a name ends, but for what says that the file is compressed."""
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
@@ -915,20 +920,17 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
     options = {"union_by_name": True, "hive_partitioning": False}
     if kind == "parquet":
         return connection.read_parquet(names, **options)
-    return connection.read_csv(names, **options)
+    return connection.read_csv(names, **options, **_PLAIN_CSV)
 
 
-def _polars(names: list[str], kind: str) -> Any:
+def _polars(names: list[str]) -> Any:
     polars = valid.require("polars", extra="engines")
-    if kind == "parquet":
-        frame = polars.scan_parquet(names, hive_partitioning=False)
-    else:
-        frame = polars.scan_csv(names, separator=_separator(names))
+    frame = polars.scan_parquet(names, hive_partitioning=False)
     frame.collect_schema()  # now rather than in the middle of counting
     return frame
 
 
-def _spark(names: list[str], kind: str) -> Any:
+def _spark(names: list[str]) -> Any:
     sql = valid.require("pyspark.sql", extra="spark")
     try:
         session = sql.SparkSession.builder.getOrCreate()
@@ -941,6 +943,4 @@ def _spark(names: list[str], kind: str) -> Any:
         ) from error
     names = [_hadoop(name) for name in names]
     reader = session.read.option("recursiveFileLookup", "true")  # in which folders are no columns
-    if kind == "parquet":
-        return reader.parquet(*names)
-    return reader.csv(names, header=True, inferSchema=True, sep=_separator(names))
+    return reader.parquet(*names)

@@ -266,7 +266,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     See Also
     --------
     correct_posterior : The map behind it.
-    BestScorer : Finds a classifier worth calibrating.
 
     Notes
     -----

@@ -464,7 +464,6 @@ def compare_scores(
     See Also
     --------
     evaluate : One model.
-    BestScorer : Chooses a model by its observed AUC.
 
     Notes
     -----

@@ -1,0 +1,152 @@
+"""A first look into a file, for the local page: its columns, a few rows and the obvious roles."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import suppress
+from glob import escape
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from purecover._documents.formats import cut
+from purecover._validation import show
+from purecover.cli.files import (
+    GZIP,
+    OBVIOUS,
+    DataFile,
+    first_bytes,
+    is_missing,
+    opened,
+    parse_number,
+    quoted,
+    unpacking,
+)
+from purecover.cli.output import CommandError
+
+MAX_COLUMNS = 500
+MAX_NAMES = 200_000
+"""Characters of all names together."""
+SHOWN_COLUMNS = 50
+SHOWN_ROWS = 8
+LOOKED_ROWS = 1000
+"""First rows of a file among which those to show are found."""
+FEW_VALUES = 4
+COUNTED_COLUMNS = 5
+MAX_CELL = 80
+
+
+def peek(file: str, limit: int) -> dict[str, Any]:
+    """Names of the columns, whether each holds numbers, a few rows, and the obvious roles.
+
+    A file that unpacks to more than ``limit`` bytes is refused before it does.
+    """
+    _refuse_bomb(file, limit)
+    with opened([file]) as (data,):
+        names = list(data.names)
+        if data.kind == "parquet" and _unpacked_size(data) > limit:
+            raise _too_much(file, f"{_unpacked_size(data):,} bytes", limit)
+        if len(names) > MAX_COLUMNS or sum(map(len, names)) > MAX_NAMES:
+            raise CommandError(
+                f"{file} has {len(names):,} columns, with names of {sum(map(len, names)):,} "
+                f"characters together; up to {MAX_COLUMNS:,} columns and {MAX_NAMES:,} characters "
+                "can be shown.\n"
+                "Hint: keep the columns of scores and labels, or use the command line."
+            )
+        if len(names) == 1:
+            raise CommandError(
+                f"{file} has one column, {show(names[0])}; scores and labels need two.\n"
+                "Hint: is it a table, with a separator such as a comma? The first line must name "
+                "the columns, such as score,labeled."
+            )
+        rows = _first_rows(data, SHOWN_COLUMNS, LOOKED_ROWS)
+        few = [
+            i
+            for i in range(min(len(names), SHOWN_COLUMNS) if rows else 0)
+            if len({row[i].strip() for row in rows}) <= FEW_VALUES
+        ]
+        few.sort(key=lambda i: names[i].strip().casefold() not in OBVIOUS["labeled"])
+        values = {i: _value_counts(data, i, FEW_VALUES) for i in few[:COUNTED_COLUMNS]}
+    rows = _varied(rows, few[0] if few else None)
+    columns = []
+    for i, name in enumerate(names):
+        cells = [row[i] for row in rows] if i < SHOWN_COLUMNS else []
+        numbers = [parse_number(cell)[1] is None for cell in cells if not is_missing(cell)]
+        about = {"name": name, "numbers": bool(numbers) and all(numbers)}
+        columns.append(about | {"values": values.get(i, {})})
+    guess: dict[str, str] = {}
+    for role, usual in OBVIOUS.items():
+        found = [name for name in names if name.strip().casefold() in usual]
+        if len(found) == 1 and found[0] not in guess.values():
+            guess[role] = found[0]
+    shown = [[cut("" if cell == "nan" else cell, MAX_CELL) for cell in row] for row in rows]
+    return {"columns": columns, "rows": shown, "guess": guess}
+
+
+def _varied(rows: list[list[str]], column: int | None) -> list[list[str]]:
+    """A few rows to show, with one at least for each of the few values of a column."""
+    first: dict[str, int] = {}
+    if column is not None:
+        for i, row in enumerate(rows):
+            first.setdefault(row[column].strip(), i)
+    others = (i for i in range(len(rows)) if i not in first.values())
+    kept = [*first.values(), *islice(others, max(SHOWN_ROWS - len(first), 0))]
+    return [rows[i] for i in sorted(kept)]
+
+
+def _refuse_bomb(file: str, limit: int) -> None:
+    """Complain of a gzipped file that is damaged or holds more than ``limit`` bytes."""
+    if not first_bytes(file).startswith(GZIP):
+        return
+    size = 0
+    with unpacking(file), gzip.open(file) as stream:
+        while part := stream.read(1 << 20):
+            size += len(part)
+            if size > limit:
+                raise _too_much(file, f"more than {limit:,} bytes", limit)
+
+
+def _too_much(file: str, found: str, limit: int) -> CommandError:
+    return CommandError(
+        f"{file} has {Path(file).stat().st_size:,} bytes but unpacks to {found}; the limit is "
+        f"{limit:,} bytes.\nHint: purecover app --max-upload raises it."
+    )
+
+
+def _first_rows(data: DataFile, n_columns: int, n_rows: int) -> list[list[str]]:
+    """Texts of the first cells; none where they cannot be read."""
+    cells = [data.cell(i, ".")[0] for i in range(min(n_columns, len(data.names)))]
+    scan = data.scan(data.names[:n_columns], lenient=True)
+    query = f"SELECT {', '.join(cells)} FROM {scan} LIMIT {n_rows}"
+    with suppress(duckdb.Error):
+        return [list(row) for row in data.connection.execute(query).fetchall()]
+    return []
+
+
+def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
+    """Rows by text of a column, blank ones under ""; nothing of more than ``most`` texts."""
+    cell = f"trim({data.cell(index, '.')[0]})"
+    scan = data.scan([data.names[index]], lenient=True)
+    query = f"SELECT {cell}, count(*) FROM {scan} GROUP BY 1 ORDER BY 2 DESC LIMIT {most + 2}"
+    found: dict[str, int] = {}
+    with suppress(duckdb.Error):
+        for text, rows in data.connection.execute(query).fetchall():
+            value = "" if is_missing(text) else cut(text, MAX_CELL)
+            found[value] = found.get(value, 0) + rows
+    return found if len(found) <= most else {}
+
+
+def _unpacked_size(data: DataFile) -> int:
+    """Bytes of a Parquet file in memory, from its footer alone; a number takes eight."""
+    file = quoted(escape(data.path))
+    try:
+        packed, rows = data.connection.execute(
+            f"SELECT (SELECT sum(abs(total_uncompressed_size)) FROM parquet_metadata({file})), "
+            f"(SELECT sum(abs(num_rows)) FROM parquet_file_metadata({file}))"
+        ).fetchone()
+    except duckdb.Error as error:
+        raise data.explained(error) from error
+    # Equal cells take next to no room in the file.
+    return max(int(packed or 0), 8 * int(rows or 0))

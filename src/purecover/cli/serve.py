@@ -1,0 +1,69 @@
+"""``purecover app``; the page that it serves is in ``purecover.app``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import as_file, files
+from importlib.util import find_spec
+from typing import Any
+
+from purecover.cli.options import chosen, takes
+from purecover.cli.output import CommandError, note, say
+from purecover.exceptions import MissingDependencyError
+
+# -P: without it a module in the current folder, beside the data, would be taken for Python's own.
+WORKER = (sys.executable, "-P", "-m", "purecover.cli._worker")
+HOST = "127.0.0.1"
+
+
+@takes(
+    "port browser token max_upload workers timeout quiet",
+    quiet="Print the address alone.",
+)
+def serve(**given: Any) -> int:
+    """Open a page on this machine: drop a file, choose its columns, see and keep the report.
+
+    Nothing leaves the machine. Files that are sent to the page are removed when it stops, or an
+    hour after their last use.
+    """
+    port, quiet = given.get("port", 0), given.get("quiet", False)
+    if not 0 <= port <= 65_535:
+        raise CommandError(f"--port must be from 0 to 65535, got {port}.")
+    for name, value in chosen(given, "workers timeout").items():
+        if value < 1:
+            raise CommandError(f"--{name} must be a whole number of at least 1, got {value}.")
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise MissingDependencyError(
+            f"purecover app needs {' and '.join(missing)}, which cannot be imported.\n"
+            "Hint: pip install 'purecover[app]'"
+        )
+    from secrets import token_urlsafe
+
+    from purecover.app.jobs import Settings
+    from purecover.app.server import serve as listen
+
+    def announce(address: str) -> None:
+        if quiet:
+            say(address)
+        note(f"open {address}", quiet=quiet)
+        note("Ctrl-C stops it and removes the files that were sent to it", quiet=quiet)
+
+    with as_file(files("purecover") / "data" / "example_scores.csv") as example:
+        settings = Settings(
+            worker=WORKER,
+            example=example,
+            token=token_urlsafe(32) if given.get("token", True) else None,
+            max_upload=given.get("max_upload", 200_000_000),
+            workers=given.get("workers", 2),
+            job_timeout=given.get("timeout", 600),
+        )
+        browser = given.get("browser", True)
+        try:
+            listen(settings, host=HOST, port=port, announce=announce, browser=browser)
+        except OSError as error:
+            raise CommandError(
+                f"the server cannot listen on port {port}: {error.strerror or error}.\n"
+                "Hint: --port 0 takes a free port."
+            ) from error
+    return 0
