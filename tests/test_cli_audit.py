@@ -13,7 +13,6 @@ import pytest
 from tests.command_line import Result, call_main
 
 import purecover
-from purecover import simulate
 from purecover.audit.plan import plan_audit
 from purecover.audit.posterior import alpha_from_audit, stratified_audit
 from purecover.audit.top import top_audit, top_cut

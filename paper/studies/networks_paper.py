@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+import purecover as pu
 from purecover_paper.datasets import DATASETS, load_paper_data
 from purecover_paper.design import BETAS, Cell, draw
 from purecover_paper.networks import bagged_scores_many
-
-import purecover as pu
 
 WITHIN = 0.02
 ROWS_WANTED = 30

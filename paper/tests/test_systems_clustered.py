@@ -178,3 +178,11 @@ def kinds_of_rows(n_labeled, n_features=2, seed=0):
     kind = np.repeat([0, 1, 0, 1, 2], [*n_labeled, 400, 400, 1200])
     labeled = np.arange(kind.size) < sum(n_labeled)
     return centers[kind] + rng.normal(size=(kind.size, n_features)), labeled
+
+
+def test_no_kind_of_fewer_rows_than_a_classifier_needs():
+    X, labeled = kinds_of_rows((80, 80), n_features=70)
+    X[:3] += 40  # rows like no other are no kind
+    found = ClusteredLabels().fit(X, labeled)
+    assert min(found.diagnostics_["labeled"]) * 160 >= 50
+    assert 0 < found.proportions_.alpha < 1

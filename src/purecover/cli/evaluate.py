@@ -451,8 +451,9 @@ def evidence(file: str, /, **given: Any) -> int:
         **chosen(given, "target"),
         **how,
     )
-    settings = ReportSettings(**how)
-    report = make_report(ScoredRows(counts), shares, (proportions, estimation), settings, only=())
+    report = make_report(
+        ScoredRows(counts), shares, (proportions, estimation), ReportSettings(**how), only=()
+    )
     source = read.source(file)
     if "json" in given:
         ends = {} if report.estimation is None else report.estimation.intervals

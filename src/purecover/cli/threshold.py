@@ -47,7 +47,8 @@ def threshold(file: str, /, **given: Any) -> int:
     quiet = given.get("quiet", False)
     shares = GivenProportions.among(given).validated(can_estimate=True)
     how = {"repair": "isotonic"}
-    settings = ReportSettings.among({"n_resamples": 500} | how | chosen(given, INTERVALS)).validated()
+    asked = {"n_resamples": 500} | how | chosen(given, INTERVALS)
+    settings = ReportSettings.among(asked).validated()
     with progress_bars(quiet=quiet) as steps:
         steps("Reading")
         read = read_rows(file, Columns.among(given))

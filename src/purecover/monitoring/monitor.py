@@ -360,9 +360,9 @@ class ScoreMonitor(Tabular):
         str
             The page as text.
         """
-        from purecover.report.results import check_title, save_page
+        from purecover.report.pages import write_page
 
-        return save_page(monitor_page(self, title=check_title(title)), path)
+        return write_page(monitor_page, self, path, title)
 
     def _columns(self) -> dict[str, Any]:
         """Return the figures of all partitions; missing figures are NaN."""

@@ -87,7 +87,7 @@ def _comparison(name: str, test: DriftTest) -> str:
 
 def monitor_page(monitor: ScoreMonitor, **about: Any) -> str:
     """Return a page: a timeline, the comparison of the last partition, and a table of all."""
-    from purecover._view import Caution, Headline, Row, Table
+    from purecover._documents.parts import Caution, Headline, Row, Table
     from purecover.html.page import MOST_PARTITIONS, render_monitor
 
     if not monitor.partitions:
