@@ -452,7 +452,7 @@ def test_workers_together_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--port", "70000"], "--port must be at most 65535"),
+        (["--port", "70000"], "--port must be from 0 to 65535"),
         (["--max-upload", "much"], "--max-upload must be a size such as 200MB"),
         (["--workers", "0"], "--workers must be a whole number of at least 1"),
     ],

@@ -173,7 +173,7 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
     # The counts and precision are marked as the guess they are, in the words of `evaluate`.
     text = " ".join(run(*asked).out.split())
     alpha, ends = document["proportions"]["alpha"], estimation["intervals"]["alpha"]
-    assert f"suggest {100 * alpha:.1f} % of the unlabeled (alpha, a guess; 95 % interval" in text
+    assert f"suggest {100 * alpha:.3g} % of the unlabeled (alpha, a guess; 95 % interval" in text
     assert f"{100 * ends['low']:.1f} % to {100 * ends['high']:.1f} %" in text
     assert "By that guess, at the threshold (score ≥ " in text
     assert "By the same guess, precision at the threshold is " in text
