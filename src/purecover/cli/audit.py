@@ -326,7 +326,7 @@ def _combined(
         steps("Reading")
         rows = read_rows(scores, Columns.among(given))
         counts = rows.counts
-        how = {"confidence_level": level, "random_state": seed}
+        how: dict[str, Any] = {"confidence_level": level, "random_state": seed}
         both = pu.audit.combine_audit(estimator.fit(counts), audit, n_resamples=max(n, 100), **how)
         report = pu.evaluate(
             counts, proportions=both, n_resamples=n, progress=steps("Resampling"), **how

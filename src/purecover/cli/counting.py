@@ -31,8 +31,9 @@ from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
 from purecover.engines import ENGINES, scan_files
 from purecover.report.compare import compare_scores
-from purecover.report.many import Job, ManyReports, Part, run_job
+from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate
+from purecover.report.tasks import Part
 
 # False for what is no name at all, where Path would complain.
 _exists, _is_folder = os.path.exists, os.path.isdir

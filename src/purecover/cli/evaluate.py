@@ -215,7 +215,10 @@ def evaluate_many(file: str, /, **given: Any) -> int:
             **chosen(given, _MANY),
         )
     found = _with_refused(found, tasks)
-    columns = {"score": tasks.scores, "labeled": [*tasks.labels, *tasks.refused]}
+    columns: dict[str, Any] = {
+        "score": tasks.scores,
+        "labeled": [*tasks.labels, *tasks.refused],
+    }
     columns |= {} if tasks.by is None else {"by": tasks.by}
     source = {"file": name_of(file), "columns": columns}
     output.print_result(found, json="json" in given, quiet=quiet, source=source)

@@ -611,10 +611,11 @@ class DataFile:
         for role, cells in bad.items():
             large = next(((row, cell) for row, cell, why in cells if why == _TOO_LARGE), None)
             if large is not None:
-                error = too_large(role, f"row {large[0]}")
+                refused = too_large(role, f"row {large[0]}")
+                column = show(request.columns[role])
                 raise CommandError(
-                    f"column {show(request.columns[role])} of {self.source} must be {error.must}, "
-                    f"got {show(large[1])} in {error.got}.\nHint: {error.hint}."
+                    f"column {column} of {self.source} must be {refused.must}, "
+                    f"got {show(large[1])} in {refused.got}.\nHint: {refused.hint}."
                 )
         sentences = []
         for role, cells in bad.items():

@@ -219,8 +219,10 @@ def read_labels(
         # It saw each distinct value once, so that its number of rows is none.
         got = "only one of them" if error.must == BOTH_SIDES else error.got
         hint = "" if error.hint is None else f"\nHint: {error.hint}"
-        said = in_options(error) if error.parameter != "labeled" else ""
-        raise CommandError(said or f"{what} must be {error.must}, got {got}.{hint}") from error
+        text = f"{what} must be {error.must}, got {got}.{hint}"
+        if error.parameter != "labeled":
+            text = in_options(error)
+        raise CommandError(text) from error
     # Blanks mean what the last value means.
     place = iter(range(len(said)))
     meaning = np.array([-1 if files.is_missing(value) else next(place) for value in words.values])

@@ -46,7 +46,7 @@ def threshold(file: str, /, **given: Any) -> int:
 
     quiet = given.get("quiet", False)
     shares = GivenProportions.among(given).validated(can_estimate=True)
-    how = {"repair": "isotonic"}
+    how: dict[str, Any] = {"repair": "isotonic"}
     asked = {"n_resamples": 500} | how | chosen(given, INTERVALS)
     settings = ReportSettings.among(asked).validated()
     with progress_bars(quiet=quiet) as steps:

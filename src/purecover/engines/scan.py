@@ -655,8 +655,8 @@ class Scan:
         if not found:
             return  # a large integer that is not too large, or a label of another kind
         if 4 in found:
-            many = f"{found[4]:,} of {total:,} rows (column {self.names['score']!r})"
-            raise valid.too_large("score", many)
+            got = f"{found[4]:,} of {total:,} rows (column {self.names['score']!r})"
+            raise valid.too_large("score", got)
         parameter = _KINDS[min(found)][0]
         texts = []
         for number, many in found.items():
