@@ -39,7 +39,8 @@ from purecover.proportions import (
     UncertainProportions,
 )
 from purecover.recovery.curves import concavity_excess
-from purecover.recovery.rates import effective_size, effective_sizes, least_delta, posterior_band
+from purecover.recovery.posteriors import posterior_band
+from purecover.recovery.rates import effective_size, effective_sizes, least_delta
 
 # -- How much data there is, and whether it is used twice: PU003, PU005, PU010, PU016 -------------
 
