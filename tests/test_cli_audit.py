@@ -13,7 +13,6 @@ import pytest
 from tests.command_line import Result, call_main
 
 import purecover
-from purecover import simulate
 from purecover.audit.plan import plan_audit
 from purecover.audit.posterior import alpha_from_audit, stratified_audit
 from purecover.audit.top import top_audit, top_cut
@@ -58,11 +57,9 @@ def test_the_plan_is_that_of_the_library(run) -> None:
     ("argv", "says"),
     [
         ([], "--width"),
-        (["--width", "10"], "Hint: 0.1 means 10 %."),
         (["--width", "0"], "--width must be"),
         (["--width", ".1", "--alpha-guess", "low"], "--alpha-guess must be numbers"),
         (["--width", ".1", "--alpha-guess", ".3,.1"], "--alpha-guess must be in rising order"),
-        (["--width", ".1", "--assurance", "1"], "--assurance must be"),
         (["--width", ".1", "--confidence-level", "1"], "--confidence-level must be"),
         (["--width", ".1", "--design", "top"], "--design top needs --scores"),
         (["--width", ".1", "--beta", ".9"], "--beta needs --design top"),
@@ -112,7 +109,7 @@ def test_answers_are_not_written_over(run, tmp_path) -> None:
     assert draw().code == 0
 
 
-def test_strata_get_equal_parts_or_those_of_neyman(run, tmp_path) -> None:
+def test_strata_get_equal_parts(run, tmp_path) -> None:
     out = tmp_path / "audit.csv"
     assert run("sample", EXAMPLE, "--n", "90", "--strata=-2,-1", "--out", out).code == 0
     drawn = rows_of(out)
@@ -127,11 +124,6 @@ def test_strata_get_equal_parts_or_those_of_neyman(run, tmp_path) -> None:
             assert name.startswith(f"{place}:")
     sizes = {row["stratum"]: int(row["stratum_size"]) for row in drawn}
     assert sum(sizes.values()) == 1497
-    shares = ("--shares", "0.95,0.5,0.05")
-    assert run("sample", EXAMPLE, "--n", "90", "--strata=-2,-1", *shares, "--out", out).code == 0
-    parts = [sum(row["stratum"] == name for row in rows_of(out)) for name in names]
-    assert sum(parts) == 90
-    assert parts[1] == max(parts)
 
 
 @pytest.mark.parametrize(
@@ -143,13 +135,11 @@ def test_strata_get_equal_parts_or_those_of_neyman(run, tmp_path) -> None:
         (["--n", "9", "--strata", "high"], "--strata must be numbers"),
         (["--n", "9", "--strata", "99"], "no unlabeled row with score >= 99"),
         (["--n", "1", "--strata", "-1"], "--n must be at least 2"),
-        (["--n", "9", "--shares", ".5,.1"], "--shares needs --strata"),
-        (["--n", "9", "--strata", "-1", "--shares", ".5"], "--shares must be of 2 strata"),
         (["--n", "9", "--design", "top", "--strata", "9"], "--strata cannot be had"),
-        (["--n", "9", "--clean"], "--clean needs --design top"),
+        (["--n", "9", "--beta", "1"], "--beta needs --design top"),
+        (["--n", "9", "--design", "top", "--beta", ".9"], "--beta must be 1, or left out"),
         (["--n", "999", "--design", "top"], "--n must be at most 475"),
         (["--n", "9", "--columns", "nane"], "no column named 'nane'"),
-        (["--n", "9", "--weight", "truth"], "does not take --weight"),
         (["--n", "9", "--out", EXAMPLE], "would overwrite the data"),
         (["--n", "9", "--out", "/no/such/place.csv"], "there is no directory"),
     ],
@@ -232,7 +222,7 @@ def test_the_answers_at_the_top(run, tmp_path) -> None:
     options = ("--answer", "truth", "--scores", EXAMPLE, "--resamples", "0", "--json")
     both = run("estimate", path, *options).json
     assert both["combined"]["intervals"]["alpha"]["low"] > expected.alpha.low
-    run("sample", EXAMPLE, "--n", "30", "--design", "top", "--clean", "--out", path)
+    run("sample", EXAMPLE, "--n", "30", "--design", "top", "--beta", "1", "--out", path)
     assert len(rows_of(path)) == 30
     assert run("estimate", path, *options).json["report"]["proportions"]["beta"] == 1
     plan = ("plan", "--width", ".2", "--design", "top", "--scores", EXAMPLE, "-q")
@@ -253,32 +243,10 @@ def test_scores_and_audit_together(run, tmp_path) -> None:
     text = run("estimate", path, *options).out
     for words in ("from the audit", "from both", "recovered", "over the interval of alpha"):
         assert words in text
-    other = run("estimate", path, *options, "--estimator", "BBE", "--clean", "--json").json
-    assert other["combined"]["proportions"]["origin"] == "NoisyLabels and audit"
+    other = run("estimate", path, *options, "--beta", "1", "--json").json
     assert other["combined"]["proportions"]["beta"] == 1
     quiet = run("estimate", path, *options, "-q")
     assert quiet == (0, f"{both['intervals']['alpha']['estimate']!r}\n", "")
-
-
-def test_where_they_contradict_the_audit_is_believed(run, tmp_path) -> None:
-    scores = tmp_path / "scores.csv"
-    sample = simulate.laplace(separation=2.0).sample(500, 5000, alpha=0.25, random_state=0)
-    rows = zip(sample.scores.tolist(), sample.labeled.astype(int).tolist(), strict=True)
-    lines = [f"{score!r},{labeled}" for score, labeled in rows]
-    scores.write_text("score,labeled\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    path = tmp_path / "audit.csv"
-    run("sample", scores, "--n", "400", "--out", path)
-    fill(path, ["yes"] * 100 + ["no"] * 300)
-    options = (
-        "--scores", scores, "--resamples", "0", "--clean", "--estimator", "label-curve",
-    )  # fmt: skip
-    document = run("estimate", path, *options, "--json").json
-    assert document["combined"]["conflict"]
-    assert document["report"]["proportions"]["beta"] == 1
-    expected = alpha_from_audit(100, 400).alpha.estimate
-    assert document["report"]["proportions"]["alpha"] == expected
-    text = run("estimate", path, *options).out
-    assert "trust the audit" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--quiet",)])
@@ -315,15 +283,13 @@ def test_answers_that_fit_no_alpha_end_with_1(run, tmp_path) -> None:
         ("row,positive\n1,yes\n2,maybe\n", [], "says 'maybe' in column 'positive', row 2"),
         ("row,answer\n1,yes\n", [], "no column named 'positive'"),
         ("row,positive\n1,yes\n", ["--answer", "x"], "no column named 'x'"),
-        ("row,positive\n1,yes\n2,no\n", ["--unlabeled", "1"], "--unlabeled must be"),
-        ("row,positive\n1,yes\n", ["--estimator", "bbe"], "--estimator needs --scores"),
-        ("row,positive\n1,yes\n", ["--clean"], "--clean needs --scores"),
-        ("row,positive\n1,yes\n", ["--scores", EXAMPLE, "--estimator", "b"], "--estimator must"),
+        ("row,positive\n1,yes\n2,no\n", ["--n-unlabeled", "1"], "--n-unlabeled must be"),
+        ("row,positive\n1,yes\n", ["--beta", "1"], "--beta needs --scores"),
         ("stratum,stratum_size,positive\n1: a,9,yes\n2: b,9,\n", [], "no answer in stratum '2: b'"),
         ("stratum,stratum_size,positive\n1: a,9,yes\n3: b,9,no\n", [], "lacks a stratum"),
         ("stratum,stratum_size,positive\n1: a,9,yes\n1: a,8,no\n", [], "two sizes"),
         ("stratum,stratum_size,positive\nhigh,9,yes\n", [], "did not write"),
-        ("stratum,stratum_size,positive\n1: a,9,yes\n", ["--unlabeled", "9"], "--unlabeled is"),
+        ("stratum,stratum_size,positive\n1: a,9,yes\n", ["--n-unlabeled", "9"], "--n-unlabeled is"),
         ("stratum,stratum_size,positive\n1: a,1,yes\n1: a,1,no\n", [], "2 of 1"),
         ("design,stratum,positive\ntop,unlabeled above,yes\n", [], "did not write"),
         (f"design,stratum,positive\n{TOP},labeled above,yes\n", [], "for an unlabeled row"),

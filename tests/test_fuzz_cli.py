@@ -142,7 +142,7 @@ def test_fuzz_malformed_file(name: str, tmp_path: Path, capsys: pytest.CaptureFi
     path = tmp_path / name
     path.write_bytes(FILES[name])
     options = ["--alpha", "0.1", "--resamples", "0", "--json"]
-    ways: list[list[str]] = [[], ["--missing-is-unlabeled"], ["--decimal", ","]]
+    ways: list[list[str]] = [[], ["--missing-is-unlabeled"], ["--engine", "duckdb"]]
     at = list(FILES).index(name)
     more = ways[at % 3]  # each of the many in one way
     document = check_run(["evaluate", str(path), *options, *more], capsys)
@@ -206,28 +206,27 @@ def test_fuzz_any_table(
 
 
 OPTIONS = """
-    --alpha --beta --prior --scenario censoring --label-frequency --target --threshold --repair
-    hull --confidence-level --ignore-check PU005 --positive-label --negative-label --weight --group
-    --truth --score score labeled note --delimiter --format jsonl --encoding --strict --quiet
-    --missing-is-unlabeled --decimal , --top-k --f-beta --cost-fn --cost-fp --max-fpr --area
-    trapezoid 25% 0,25 0 1 0.5 -1 nan inf 1e400 - -- --json --help
+    --alpha --beta --prior --scenario censoring --label-frequency --target --threshold --engine
+    duckdb --confidence-level --ignore-checks PU005 --positive-label --negative-label
+    --sample-weight --groups --truth --score score labeled note --strict --quiet --by
+    --missing-is-unlabeled --top-k --review --assume pure-top --probabilities
+    25% 0,25 0 1 0.5 -1 nan inf 1e400 - -- --json --help
 """.split()  # noqa: SIM905 - reads better
 OTHER_OPTIONS = """
-    --alpha --beta --labeled --unlabeled --seed --positive --negative --edges 1,2 2,1 0,1,2 --size
-    --separation --scenario censoring --prior --label-frequency --best f1 cost --precision --recall
-    --fpr --f-beta --strict --resamples --ignore-check PU005 --group note --missing-is-unlabeled
-    --confidence-level 9% --target 0.2 0 1 3 -1 nan 1e400 --json --quiet --clean --estimators bbe
+    --alpha --beta --labeled --random-state --negative-label 1,2 2,1 0,1,2 --score
+    --scenario censoring --best f1 cost --precision --recall --strata --design top --columns
+    --fpr --n-resamples --missing-is-unlabeled --width --alpha-guess --n
+    --confidence-level 9% --target 0.2 0 1 3 -1 nan 1e400 --json --quiet --estimators bbe
     bbe,roc-slope
 """.split()  # noqa: SIM905 - reads better
 COMMANDS = [
-    ["threshold", "a.csv", "--resamples", "9"],
-    ["threshold", "a.csv", "--resamples", "9", "--alpha", "0.1", "--best", "f1"],
-    ["priors", "a.csv", "--resamples", "3"],
-    ["priors", "a.csv", "--resamples", "0", "--estimators", "bbe,median"],
-    ["simulate", "beta", "--alpha", "0.2"],
-    ["simulate", "binormal"],
-    ["simulate", "histogram", "--alpha", "0.2"],
-    ["simulate", "laplace", "--scenario", "censoring"],
+    ["threshold", "a.csv", "--n-resamples", "9"],
+    ["threshold", "a.csv", "--n-resamples", "9", "--alpha", "0.1", "--best", "f1"],
+    ["priors", "a.csv", "--n-resamples", "3"],
+    ["priors", "a.csv", "--n-resamples", "0", "--estimators", "bbe"],
+    ["audit", "plan", "--width", "0.2"],
+    ["audit", "sample", "a.csv", "--n", "3"],
+    ["error-rates", "a.csv", "--n-resamples", "3"],
 ]
 
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.frozen_cases import COUNTS, PROPORTIONS, WORLDS
 
 import purecover as pu
 from purecover.exceptions import InvalidInputError
 from purecover_paper import systems
 
-COUNTED, CLEAN = COUNTS["small"], PROPORTIONS["clean"]
+SAMPLE = pu.simulate.binormal(1.5).sample(40, 160, alpha=0.3, random_state=0)
+ROWS = SAMPLE.scores, SAMPLE.labeled
+COUNTED, CLEAN = pu.ScoreCounts.from_scores(*ROWS), pu.MixtureProportions(0.3)
 
 ESTIMATORS: list[tuple[type[Any], str, str]] = [
     (pu.estimators.AlphaMax, "step", "[0.0001, 0.05]"),
@@ -105,14 +106,14 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], str, str]] = [
     (
         "scar_test",
         lambda n_permutations: pu.estimators.scar_test(
-            *WORLDS["small"], alpha=0.3, n_permutations=n_permutations
+            *ROWS, alpha=0.3, n_permutations=n_permutations
         ),
         "n_permutations",
         "at least 19",
     ),
     (
         "scar_test",
-        lambda alpha: pu.estimators.scar_test(*WORLDS["small"], alpha=alpha),
+        lambda alpha: pu.estimators.scar_test(*ROWS, alpha=alpha),
         "alpha",
         "(0, 1)",
     ),

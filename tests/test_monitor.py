@@ -378,7 +378,6 @@ def test_a_page_shows_all_days(tmp_path):
         (["full.json", "a.csv", "--alpha", "0.3"], "--alpha must be 0.25, as in the state file"),
         (["full.json", "-"], "--name is needed"),
         (["full.json", "full.json"], "would overwrite the data"),
-        (["state.json", "a.csv", "--alpha", "0.2", "--assume", "pure-top"], "left out where"),
     ],
 )
 def test_commands_that_are_refused(run, tmp_path, monkeypatch, argv, says):

@@ -16,7 +16,6 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {
@@ -96,23 +95,11 @@ def public_names() -> Counter[str]:
 
 
 def options() -> dict[str, int]:
-    """Count the options of each command."""
+    """Count the distinct options of each command; those of its own commands are its own."""
+    from purecover.cli.options import count_options
     from purecover.cli.shell import app
 
-    def commands(command: Any, words: str) -> Iterator[tuple[str, Any]]:
-        inner = [name for name in command if not name.startswith("-")]
-        for name in inner:
-            yield from commands(command[name], f"{words} {name}".strip())
-        if not inner:
-            yield words, command
-
-    return {
-        words: sum(
-            any(name.startswith("--") for name in each.names)
-            for each in command.assemble_argument_collection(parse_docstring=False)
-        )
-        for words, command in commands(app, "")
-    }
+    return count_options(app)
 
 
 def main() -> int:

@@ -646,7 +646,7 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
         f"{says}: recall and the AUC depend on it, and scores tell it only where the worst of "
         "them are all negatives.",
         "judge labeled examples, too (purecover audit sample FILE --n 30 --design top --out "
-        "audit.csv), or pass beta=1 (--clean) if the labels were verified.",
+        "audit.csv), or pass beta=1 (--beta 1) if the labels were verified.",
         "warning",
     )
 

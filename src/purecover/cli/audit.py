@@ -129,7 +129,7 @@ def sample(file: str, /, **given: Any) -> int:
     candidates = ~rows.labeled
     rng = np.random.default_rng(given.get("random_state", 0))
     if design == "top":
-        drawn, places = _draw_top(rows, candidates, n, rng, clean=given.get("beta") == 1)
+        drawn, places = _draw_top(rows, candidates, n, rng, clean=_is_clean(given))
     else:
         stratum = strata_of(rows.scores, thresholds)
         sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
@@ -320,7 +320,7 @@ def _combined(
     estimator = check_estimator(None)
     # A sample of high scores without labeled rows was drawn for clean labels.
     undrawn = isinstance(audit, pu.audit.TopAudit) and not any(audit.labeled_audited)
-    if undrawn or given.get("beta") == 1:
+    if _is_clean(given) or undrawn:
         with_clean_labels(estimator, beta=1)
     with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
@@ -341,6 +341,13 @@ def _combined(
     rows.note_blanks(quiet=quiet)
     document = {"combined": both, "auc_over_alpha": ends, "report": report}
     return document | {"source": rows.source(scores)}, words, alpha, report
+
+
+def _is_clean(given: Mapping[str, Any]) -> bool:
+    """Whether no label is wrong; another beta than 1 would be ignored."""
+    if given.get("beta", 1) != 1:
+        raise CommandError(f"--beta must be 1, or left out, got {given['beta']:g}.")
+    return "beta" in given
 
 
 def _seed(given: Mapping[str, Any]) -> int:

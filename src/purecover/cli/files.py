@@ -5,6 +5,7 @@ All cells of text come as text, and DuckDB turns into numbers what is one beyond
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -249,7 +250,13 @@ def _open(connection: Any, stack: ExitStack, file: str, asked: frozenset[str]) -
         if first in (b"", b"[]"):
             raise CommandError(f"{source} is empty.\nHint: {_OBJECTS}")
         return replace(data, is_array=first.startswith(b"[")).described()
-    lines = head.decode("utf-8-sig", "replace").splitlines(keepends=True)
+    try:  # the head may end within a character
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"{source} is not utf-8 text: {error.reason}.\nHint: {_RECODE}"
+        ) from error
+    lines = text.splitlines(keepends=True)
     blank = next((i for i, line in enumerate(lines) if line.strip()), None)
     if blank is None:
         raise CommandError(

@@ -10,16 +10,16 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, takes
 from purecover.cli.output import STDIO, CommandError
 
-_SETTINGS = "alpha beta estimator window false_alarms threshold"
+_SETTINGS = "alpha beta estimator window false_alarms n_resamples"
 
 
 @takes(
     f"name replace {COLUMNS} {_SETTINGS} fail_on_drift json html quiet",
-    alpha="Share of positives among the unlabeled; estimated in each partition if nothing is said.",
-    threshold="Scores from here on are flagged: watch the share of unlabeled rows that are.",
+    alpha="Share of positives among the unlabeled; estimated in each partition if omitted.",
+    n_resamples="Bootstrap replicates if alpha is estimated, as in evaluate; 0 for none.",
 )
 def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
-    """Add the scores in FILE to the running counts in STATE, and say whether they drift.
+    """Add the scores in FILE to the running counts in STATE, and test whether they drift.
 
     Without FILE it shows what STATE holds. STATE keeps the assumptions and other settings of its
     first partition, which need not be given again.
@@ -41,20 +41,19 @@ def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
     if html is not None:
         output.check_outputs({"--html": html}, not_this=state)
     if file is None:
-        if settings or chosen(given, "name replace"):
+        if settings or given.keys() & {"name", "replace"}:
             raise CommandError("without FILE there is no partition to add: give STATE alone.")
         held = pu.monitoring.ScoreMonitor.load(state)
     else:
         output.check_writable("STATE", state, not_this=file)
-        name = given.get("name")
-        if file == STDIO and name is None:
+        if file == STDIO and "name" not in given:
             raise CommandError("--name is needed for standard input.")
         with output.progress_bars(quiet=quiet) as steps:
             steps("Reading")
             rows = read_rows(file, Columns.among(given))
             held = pu.monitoring.ScoreMonitor.update(
                 state,
-                Path(file.removesuffix(".gz")).stem if name is None else name,
+                given.get("name", Path(file.removesuffix(".gz")).stem),
                 rows.scores,
                 rows.label_column,
                 replace=given.get("replace", False),

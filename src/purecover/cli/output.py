@@ -144,7 +144,7 @@ def hand_out(text: str) -> None:
     if sys.stdout is not None and sys.stdout.isatty():
         tell(text, end="")
     elif sys.stdout is not None:
-        sys.stdout.write(text)
+        sys.stdout.writelines(text.splitlines(keepends=True))
 
 
 def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
