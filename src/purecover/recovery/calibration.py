@@ -236,7 +236,7 @@ def calibration_test(
     0.573
     0.000
     """
-    from purecover._imports import chdtrc
+    from scipy.special import chdtrc
 
     check_data(counts, proportions)
     n_bins = valid.check_integer("n_bins", n_bins, low=1, high=1000)
