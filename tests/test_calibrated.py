@@ -27,7 +27,7 @@ from purecover.exceptions import (
     RecoveryWarning,
 )
 from purecover.models.calibrated import fit_isotonic, fit_sigmoid
-from purecover.recovery.rates import posterior_band
+from purecover.recovery.posteriors import posterior_band
 
 ALPHA, SHIFT = 0.3, 2.0
 

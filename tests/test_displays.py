@@ -42,9 +42,10 @@ from purecover.exceptions import (
 )
 from purecover.intervals.interval import CurveBand
 from purecover.proportions import MixtureProportions
+from purecover.recovery.calibration import recover_calibration
 from purecover.recovery.curves import recover_pr, recover_roc
+from purecover.recovery.decisions import recover_decision_curve
 from purecover.recovery.grids import auc_sensitivity, sensitivity
-from purecover.recovery.means import recover_calibration, recover_decision_curve
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
 

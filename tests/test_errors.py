@@ -96,7 +96,6 @@ VALID = {
     "expected_top_audit": BOTH,
     "group_resampler": {**ROWS, "groups": [1, 1, 2, 2, 3, 3]},
     "inclusion_bound": ROWS,
-    "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
     "list_checks": {},
     "load_example": {},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},

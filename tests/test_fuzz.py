@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import counts, nasty_columns, nasty_numbers, nasty_scalars, proportions
 from tests.test_counts import assert_valid
-from tests.test_errors import ELSEWHERE, FREE_EVERYWHERE, VALID, find
+from tests.test_errors import FREE_EVERYWHERE, VALID, find
 
 import purecover as pu
 from purecover.exceptions import PurecoverError, PurecoverWarning
@@ -130,7 +130,6 @@ _LIMITS = {"n_resamples": 50, "n_grid": 50}
 _TRIED = [
     (name, parameter)
     for name in VALID
-    if name not in ELSEWHERE
     for parameter in inspect.signature(find(name)).parameters
     if parameter not in FREE_EVERYWHERE
 ]

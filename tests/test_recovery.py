@@ -32,10 +32,9 @@ from purecover.recovery.curves import (
     precision_of,
     refine_pr,
 )
+from purecover.recovery.posteriors import correct_posterior, posterior_band
 from purecover.recovery.rates import (
-    correct_posterior,
     partial_auc_of_observed,
-    posterior_band,
     pr_segment_areas,
     ratio_integrals,
     trapezoid,

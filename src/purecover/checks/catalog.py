@@ -40,7 +40,8 @@ from purecover.proportions import (
     UncertainProportions,
 )
 from purecover.recovery.curves import concavity_excess
-from purecover.recovery.rates import effective_size, effective_sizes, least_delta, posterior_band
+from purecover.recovery.posteriors import posterior_band
+from purecover.recovery.rates import effective_size, effective_sizes, least_delta
 
 FEW_LABELED = 10
 TIE_SHARE = 0.01

@@ -19,12 +19,8 @@ from purecover.displays.curves import (
     check_band,
 )
 from purecover.intervals.interval import CurveBand
-from purecover.recovery.means import (
-    CalibrationCurve,
-    DecisionCurve,
-    recover_calibration,
-    recover_decision_curve,
-)
+from purecover.recovery.calibration import CalibrationCurve, recover_calibration
+from purecover.recovery.decisions import DecisionCurve, recover_decision_curve
 
 
 class CalibrationDisplay(CurveDisplay):

@@ -116,9 +116,6 @@ class CurveBand(Saved, Frozen, Tabular):
         return {"x": self.x, "estimate": self.estimate, "low": self.low, "high": self.high}
 
 
-# -- Intervals for the AUC without resampling ----------------------------------------------------
-
-
 @public
 def auc_interval(
     counts: ScoreCounts,

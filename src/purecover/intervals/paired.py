@@ -243,9 +243,6 @@ def _mostly(defined: BoolArray) -> bool:
     return bool(np.count_nonzero(defined) >= 0.95 * defined.size)
 
 
-# -- The observed AUC of several models on the same rows, and how far apart they are -------------
-
-
 @dataclass(frozen=True, eq=False)
 class RowwiseAuc:
     r"""The observed AUC and the part of each row in its error.

@@ -22,7 +22,8 @@ from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampl
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
-from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency, net_benefits
+from purecover.recovery.decisions import net_benefits
+from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency
 from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, RecoveryOptions, View
 from purecover.recovery.rates import (
     Shares,
@@ -35,9 +36,6 @@ from purecover.recovery.rates import (
 )
 from purecover.recovery.repairs import tails
 from purecover.recovery.thresholds import WITH_VALUE, best_places, criterion_at
-
-# -- What bands of curves are made of ------------------------------------------------------------
-
 
 GRID = np.linspace(0.0, 1.0, 201)
 """False-positive rates of an ROC band; recalls of a precision-recall band, but for 0."""
@@ -113,9 +111,6 @@ def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> Float
         flagged = (1 - prior) * (below + share * (above - below))
         precision = prior * recall / (prior * recall + flagged)
     return np.asarray(np.nan_to_num(precision, nan=0.0), dtype=np.float64)
-
-
-# -- Replicates of metrics and curves, and the intervals and bands read off them -----------------
 
 
 PROPORTIONS = ("alpha", "beta", "delta")
@@ -312,9 +307,6 @@ def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[f
     shift = 2 * ndtri(np.clip(below, half, 1 - half))
     low, high = np.quantile(values, ndtr(shift + ndtri([tail, 1 - tail])))
     return float(low), float(high)
-
-
-# -- Bootstrap intervals of every metric, and bands of both curves -------------------------------
 
 
 MANY_THRESHOLDS = 2**15
@@ -643,9 +635,6 @@ def _moved(
     return np.clip(values + np.nan_to_num(estimate - grouped), low, high)
 
 
-# -- The threshold: what is measured there, and what it owes to having been chosen ---------------
-
-
 CHOSEN_TWICE = 2 ** (1 / 3)
 """The optimism of a chosen threshold, as a multiple of what a replicate shows of it."""
 
@@ -853,9 +842,6 @@ class _Job:
         ):
             return share * beta + (1 - share) * alpha
         return alpha
-
-
-# -- Replicates of any vector of figures, and bands of curves of probabilities -------------------
 
 
 MAX_MEASURED = 2**12

@@ -320,9 +320,6 @@ def _poisson(rng: np.random.Generator, tally: CountArray, squares: FloatArray | 
     return np.asarray(rng.poisson(mean) * unit, dtype=np.float64)
 
 
-# -- Dependent rows: the cluster bootstrap -------------------------------------------------------
-
-
 @public
 def group_resampler(
     scores: ArrayLike,
@@ -410,9 +407,6 @@ def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:
     below = np.searchsorted(counts.thresholds[::-1], scores, side="right") - 1
     # A row of weight 0 may lie beyond all thresholds; it adds nothing anywhere.
     return np.asarray(np.clip(counts.n_thresholds - 1 - below, 0, counts.n_thresholds - 1))
-
-
-# -- Replicates of the counts, each with the proportions it is measured with ---------------------
 
 
 CELLS = 2**20

@@ -36,12 +36,8 @@ from purecover.models import tables
 from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
 from purecover.models.tables import label_column_named_y
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
-from purecover.recovery.rates import (
-    correct_posterior,
-    posterior_band,
-    refuse_contradiction,
-    warn_of_contradiction,
-)
+from purecover.recovery.posteriors import correct_posterior, posterior_band
+from purecover.recovery.rates import refuse_contradiction, warn_of_contradiction
 
 N_PARTS = 5
 """Parts of the data in the comparison of the two methods."""

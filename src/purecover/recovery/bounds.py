@@ -35,9 +35,6 @@ from purecover.recovery.curves import area_under_pr
 from purecover.recovery.rates import check_data, trapezoid, warn_of_contradiction
 from purecover.recovery.repairs import project
 
-# -- Extremes of confusion tables and of recovered rates: the machinery of :func:`recover_bounds`
-
-
 BoundsMethod: TypeAlias = Literal["dkw", "bootstrap", "box"]
 BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
 
@@ -46,9 +43,6 @@ _FEW = {"tpr": "lower", "fpr": "upper", "precision": "lower"}
 _MANY = {"tpr": "upper", "fpr": "lower", "precision": "upper"}
 _MAX_BLOCKS = 32
 _COUNT_ROUNDING = 1e-9  # 0.29 * 100 is a hair below 29
-
-
-# -- counting ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -228,9 +222,6 @@ def _monotone(bounds: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return out
 
 
-# -- mapping ----------------------------------------------------------------------------------
-
-
 def map_bounds(
     counts: ScoreCounts,
     alphas: tuple[float, float],
@@ -276,9 +267,6 @@ def _precision(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
     flagged = prior * tpr + (1 - prior) * fpr
     # Without true positives the bound is 0, even if nothing else is predicted positive either.
     return np.divide(prior * tpr, flagged, out=np.zeros(tpr.size), where=flagged > 0)
-
-
-# -- Bounds on performance when alpha is known only to lie in a range ----------------------------
 
 
 _CURVES = tuple(
@@ -520,9 +508,6 @@ def _check_range(parameter: str, value: object) -> tuple[float, float]:
 
 def _interval(ends: tuple[float, float]) -> str:
     return f"[{ends[0]:.4g}, {ends[1]:.4g}]"
-
-
-# -- Bounds of what scores counted in bins leave open: their order within each bin ---------------
 
 
 # Sums of up to a hundred million terms are rounded; bounds give way by more than that.

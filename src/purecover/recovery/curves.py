@@ -444,9 +444,6 @@ def partial_area(
     return np.where(np.isfinite(found), found, np.nan)[()]
 
 
-# -- The recovered precision-recall curve and the areas under it ---------------------------------
-
-
 AREA_RULES: tuple[AreaRule, ...] = ("davis-goadrich", "average-precision", "trapezoid")
 """Every way of taking an area under a precision-recall curve."""
 

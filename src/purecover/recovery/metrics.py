@@ -334,9 +334,6 @@ def resolve_metrics(
     return tuple(wanted)
 
 
-# -- Recovered metrics: values of the registry, at one threshold and one prior -------------------
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecoveredMetrics(Mapping[str, float], Frozen, Tabular):
     """Metrics by name, recovered and as observed.
@@ -681,9 +678,6 @@ def check_threshold(threshold: object, roc: curves.RecoveredRoc) -> float:
     if threshold is None:
         return youden_threshold(roc)
     return valid.check_real("threshold", threshold)
-
-
-# -- The recovered confusion matrix: how many of each kind to expect -----------------------------
 
 
 @dataclass(frozen=True, kw_only=True)

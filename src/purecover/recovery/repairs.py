@@ -122,9 +122,6 @@ def repair_hull(roc: PURoc, proportions: MixtureProportions) -> Points:
     return Points(fpr.clip(0, 1), tpr.clip(0, 1), thresholds)
 
 
-# -- Maximum likelihood under a monotone likelihood ratio, of many samples at once ---------------
-
-
 @dataclass(frozen=True, eq=False)
 class Blocks:
     """Neighboring scores of samples, pooled until the share of labeled rises with the score.
@@ -346,9 +343,6 @@ def _fill(mass: FloatArray, empty: BoolArray, n: FloatArray, blocks: Blocks) -> 
     room = blocks.sums(np.where(empty, n, 0.0))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(empty, (missing / room)[blocks.sample] * n, mass)
-
-
-# -- Isotonic regression by the solver of SciPy, without the rest of its slow package ------------
 
 
 class Fitted(NamedTuple):
