@@ -119,31 +119,18 @@ print(f"alpha between {low:.3f} and {high:.3f}")
 # %%
 # So 50 of the patients are called in before the others; the drawer plays the doctor.
 
-called = np.flatnonzero(~labeled & (scores >= choice.threshold))
-first = np.random.default_rng(0).choice(called, 50, replace=False)
-judged = pu.audit.alpha_from_audit(int(positive[first].sum()), 50).alpha
-print(f"{positive[first].sum()} of 50 have the disease: ", end="")
-print(f"precision {judged.estimate:.2f} [{judged.low:.2f}, {judged.high:.2f}], 0.50 was expected")
+design = pu.audit.draw(scores, labeled, 50, threshold=choice.threshold)
+judged = design.answer(positive[design.rows])
+found = pu.audit.combine(judged, scores, labeled, beta=1)
+print(found)
 
 # %%
-# Fewer than expected: other patients score as high as those with the disease. What the 50 answers
-# say about alpha needs no assumption on scores. The share of labeled patients above the threshold
-# is the recall, so that alpha is precision times called in, over recall times unlabeled.
+# Fewer than expected have the disease: other patients score as high. Scores and verdicts together
+# make the report again, with all that they leave open in its intervals.
 
-recall = (scores[labeled] >= choice.threshold).mean()
-low, alpha, high = (
-    share * len(called) / (recall * (~labeled).sum())
-    for share in (judged.low, judged.estimate, judged.high)
-)
-print(f"alpha {alpha:.4f} [{low:.4f}, {high:.4f}]; from scores {report.proportions.alpha:.4f}")
-
-# %%
-# With this alpha everything is done again. The intervals then take it as exact, and are a little
-# too narrow (:doc:`/checks/PU007`).
-
-mended = pu.evaluate(scores, labeled, alpha=alpha, n_resamples=200)
-choice = pu.choose_threshold(counts, mended.proportions, "precision", 0.5)
-expected = pu.recovery.recover_confusion(counts, mended.proportions, choice.threshold)
+mended = pu.evaluate(scores, labeled, proportions=found, n_resamples=200)
+choice = pu.choose_threshold(counts, found.proportions, "precision", 0.5)
+expected = pu.recovery.recover_confusion(counts, found.proportions, choice.threshold)
 print(expected)
 
 # %%

@@ -645,8 +645,8 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     return fired(
         f"{says}: recall and the AUC depend on it, and scores tell it only where the worst of "
         "them are all negatives.",
-        "judge labeled examples, too (purecover audit sample FILE --n 30 --design top --out "
-        "audit.csv), or pass beta=1 (--beta 1) if the labels were verified.",
+        "judge labeled examples too (purecover audit sample FILE --n-labeled 10 --out audit.csv), "
+        "or pass beta=1 (--beta 1) if the labels were verified.",
         "warning",
     )
 
@@ -662,7 +662,7 @@ def estimates_disagree(context: CheckContext) -> Finding:
         if not context.audit.doubt:
             return quiet("the scores do not contradict the audit.")
         return fired(
-            f"{context.audit.doubt}: alpha is that of the audit alone.",
+            f"{context.audit.doubt}; alpha and beta follow the judged rows.",
             "see whether the judged rows were drawn at random and judged right. If so, an "
             "assumption about the scores fails. Where it is that labels went to positives at "
             "random, the AUC is wrong, too, whatever alpha is.",
@@ -704,10 +704,10 @@ def _far(estimation: PriorEstimate, pair: tuple[float, float]) -> bool:
 
 
 _JUDGE = (
-    "judge some by hand. If labels went to positives at random, thirty of the unlabeled examples "
-    "with the highest scores tell most (purecover audit sample FILE --n 30 --design top --out "
-    "audit.csv). If the clearest cases may have been labeled first: a hundred drawn at random from "
-    "all unlabeled ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
+    "judge some by hand. If positives were labeled at random, ten unlabeled examples with high "
+    "scores are enough (purecover audit sample FILE --out audit.csv). If the clearest cases may "
+    "have been labeled first: a hundred drawn at random from all unlabeled ones (purecover audit "
+    "sample FILE --n 100 --design random --out audit.csv), for alpha alone. Or "
 )
 
 

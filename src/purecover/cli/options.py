@@ -7,7 +7,6 @@ those of the library.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
@@ -69,20 +68,6 @@ def _words(_: Any, tokens: Any) -> tuple[str, ...]:
     return tuple(w.strip() for token in tokens for w in _typed(token)[1].split(","))
 
 
-def _numbers(_: Any, tokens: Any) -> tuple[float, ...]:
-    """Finite numbers with commas between them."""
-    option, text = _typed(tokens[0])
-    try:
-        values = tuple(map(float, text.split(",")))
-    except ValueError:
-        values = (math.nan,)
-    if not all(map(math.isfinite, values)):
-        raise CommandError(
-            f"{option} must be numbers with commas between them, such as 0.8,0.5, got {text!r}."
-        )
-    return values
-
-
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|kB|MB|GB|)", re.IGNORECASE)
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
@@ -104,7 +89,6 @@ NAMES: Any = tuple[str, ...]
 NUMBER: Any = Annotated[float, Parameter(converter=_number)]
 WHOLE: Any = Annotated[int, Parameter(converter=_whole)]
 WORDS: Any = Annotated[tuple[str, ...], Parameter(converter=_words, n_tokens=1)]
-NUMBERS: Any = Annotated[tuple[float, ...], Parameter(converter=_numbers, n_tokens=1)]
 TARGET: Any = Annotated[str | float, Parameter(converter=_target)]
 BYTES: Any = Annotated[int, Parameter(converter=_bytes)]
 SWITCH: Any = Annotated[bool, Parameter(negative=None)]  # --no-browser turns it off
@@ -252,32 +236,23 @@ OPTIONS = {
     ),
     "n_jobs": Option(WHOLE, INTERVALS, "Rows of the table worked on at the same time."),
     "width": Option(
-        NUMBER, AUDIT, "How wide the interval of alpha may be, such as 0.1 for 0.2 to 0.3."
+        NUMBER, AUDIT, "How wide the interval may be, such as 0.1 for 0.2 to 0.3."
     ),
-    "alpha_guess": Option(
-        NUMBERS, AUDIT,
-        "Where alpha may lie, such as 0.1 or 0.05,0.2; anywhere by default, which needs the most.",
-    ),
-    "n_unlabeled": Option(
-        WHOLE, AUDIT,
-        "Number of unlabeled rows there are, if alpha of these alone is wanted; tell audit plan "
-        "and audit estimate the same.",
-    ),
+    "figure": Option(TEXT, AUDIT, "What the width is of: alpha (default), auc or precision."),
     "design": Option(
         TEXT, AUDIT,
-        "random takes all unlabeled rows alike; top takes those with high scores, and labeled rows "
-        "beside them, which needs fewer if labels were given at random among the positives.",
+        "top (default) draws from unlabeled rows with high scores, which needs the fewest; random "
+        "from all unlabeled rows; stratified evenly from strata of the score.",
     ),
-    "n": Option(WHOLE, AUDIT, "How many rows to draw; audit plan says how many are needed."),
-    "strata": Option(
-        NUMBERS, AUDIT,
-        "Thresholds of the score with commas between them, such as 0.8,0.5: draw as many from "
-        "each stratum, for precision and recall above the thresholds.",
+    "n": Option(WHOLE, AUDIT, "Number of unlabeled rows to draw (default 10)."),
+    "n_labeled": Option(
+        WHOLE, AUDIT,
+        "Number of labeled rows to draw too, where labels may be wrong (default 0).",
     ),
     "columns": Option(
         WORDS, AUDIT,
-        "Columns to copy, with commas between them; all by default. Judges who do not see the "
-        "score are not led by it.",
+        "Columns to copy, with commas between them; by default all but scores and labels, which "
+        "would lead the judges.",
     ),
     "answer": Option(TEXT, AUDIT, "Column of answers; positive by default."),
     "scores": Option(
@@ -343,13 +318,12 @@ RENAMED = {
     "--metric": "--metrics",
     "--resamples": "--n-resamples",
     "--seed": "--random-state",
-    "--unlabeled": "--n-unlabeled",
     "--weight": "--sample-weight",
 }
 """Options by the names they had before 0.2, which scripts may still use."""
 
 _ELSEWHERE = {"scores": "--score", "frame": "FILE", "data": "FILE", "paths": "FILE",
-              "path": "STATE", "n_items": "--n"}  # fmt: skip
+              "path": "STATE", "file": "FILE"}  # fmt: skip
 
 
 def option_of(parameter: str) -> str:

@@ -149,5 +149,5 @@ def _if_estimates_hold(
         text += f": within the interval of alpha it runs from {low:.3f} to {high:.3f}"
     return CommandError(
         f"{text}.\nHint: give --alpha if you know it, judge rows with high scores by hand to find "
-        f"out (purecover audit sample FILE --n 30 --design top --out audit.csv), {hint}"
+        f"out (purecover audit sample FILE --out audit.csv), {hint}"
     )
