@@ -230,6 +230,15 @@ def test_a_report_varies_what_judged_rows_leave_open(sample) -> None:
         pu.evaluate(sample.scores, sample.labeled, proportions=both, beta=0.5)
 
 
+def test_a_report_takes_judged_rows(sample) -> None:
+    judged, data = judge(sample), (sample.scores, sample.labeled)
+    report = pu.evaluate(*data, judged=judged, beta=1, n_resamples=0)
+    assert report.proportions == combine(sample, judged, beta=1).proportions
+    for given in ({"alpha": 0.3}, {"sample_weight": np.ones(sample.scores.size)}):
+        with pytest.raises(InvalidInputError, match="'judged' parameter of evaluate must be left"):
+            pu.evaluate(*data, judged=judged, **given)
+
+
 def test_replicates_stand_for_estimators_without_a_posterior(sample) -> None:
     both = combine(sample, judge(sample, 20), estimator=pu.estimators.RocSlope())
     assert 0.3 in both.alpha
