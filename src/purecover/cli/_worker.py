@@ -64,10 +64,11 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     source = rows.source(task.file)
     document = found.to_dict() | {"source": source}
     Path("report.json").write_text(document_text(document) + "\n", encoding="utf-8")
-    page = render(found, _command(task.file, task.request), source)
+    page = render(found, source, _command(task.file, task.request))
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
-    notes = [*said, *filter(None, [rows.blank_note])]
+    n_blank = rows.blank_labels
+    notes = [*said, *([] if n_blank is None else [f"{n_blank:,} blank labels count as unlabeled"])]
     if len(columns.score) > 1:
         return Evaluated(notes, {}, comparison_headline(found).lines)
     return Evaluated(notes, _figures(found), headline(found).lines)
@@ -91,8 +92,6 @@ def _command(file: str, request: ReportRequest) -> str:
     """What makes the same report in a shell; each option is one word, so that no value is one."""
     words = []
     for name, value in request.given.items():
-        if name == "decimal":  # which the command finds out itself
-            continue
         option = f"--{_NAMES.get(name, name).replace('_', '-')}"
         if isinstance(value, bool):
             words += [option] if value else []

@@ -153,7 +153,7 @@ def sample(file: str, /, **given: Any) -> int:
             "with yes or no",
             quiet=quiet,
         )
-    rows.note_blanks(quiet=quiet)
+    output.note_blanks(rows.source(file), quiet=quiet)
     return 0
 
 
@@ -282,7 +282,7 @@ def estimate(file: str, /, **given: Any) -> int:
         What audit sample wrote, with answers filled in: yes or no, 1 or 0; blank where nobody
         judged.
     """
-    from purecover.cli.evaluate import say_contradicted
+    from purecover.cli.evaluate import exit_code
     from purecover.intervals.interval import check_level
 
     quiet, scores = given.get("quiet", False), given.get("scores")
@@ -306,7 +306,7 @@ def estimate(file: str, /, **given: Any) -> int:
             f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",
             quiet=quiet,
         )
-    return 1 if report is not None and say_contradicted(report) else 0
+    return 0 if report is None else exit_code(report, given)
 
 
 def _combined(
@@ -338,7 +338,7 @@ def _combined(
         ends = [report._auc_at(gap) if gap > 0 else math.nan for gap in gaps]
         words += "\n\nover the interval of alpha the AUC goes from "
         words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
-    rows.note_blanks(quiet=quiet)
+    output.note_blanks(rows.source(scores), quiet=quiet)
     document = {"combined": both, "auc_over_alpha": ends, "report": report}
     return document | {"source": rows.source(scores)}, words, alpha, report
 

@@ -56,14 +56,13 @@ def priors(file: str, /, **given: Any) -> int:
         row = found.rows[0]
         many = "" if len(found) == 1 else f"none of {len(found)} estimators finds alpha and beta; "
         raise CommandError(f"{many}{row.name}: {row.error}")
-    output.print_result(found, json="json" in given, quiet=quiet, source=rows.source(file))
+    output.deliver(found, given, rows.source(file))
     if plot is not None:
         from purecover.displays.priors import save_priors
 
         with output.write_atomically("--plot", plot) as picture:
             save_priors(found, picture, Path(plot).suffix[1:].casefold())
         output.note(f"picture written to {plot}", quiet=quiet)
-    rows.note_blanks(quiet=quiet)
     return 0
 
 

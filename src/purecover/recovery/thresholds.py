@@ -203,15 +203,6 @@ def best_places(criterion: str, at: FloatArray) -> IntArray:
     return np.where(nothing, 0, np.argmax(gain[..., 1:], axis=-1) + 1)
 
 
-def best_reachable(
-    counts: ScoreCounts, proportions: MixtureProportions, criterion: str, **options: Any
-) -> float:
-    """The highest precision of any threshold, say, or the lowest false-positive rate."""
-    given = RecoveryOptions.among(options)
-    roc = roc_from_counts(counts, proportions, given.repair or "isotonic")
-    return _best_value(criterion, _on_data(criterion, counts, roc, given, MIN_LABELED))
-
-
 def _on_data(
     criterion: str,
     counts: ScoreCounts,
