@@ -10,7 +10,6 @@ from functools import partial
 from inspect import signature
 from pathlib import Path
 
-import duckdb
 import pytest
 from tests.command_line import Result, call_main
 
@@ -180,30 +179,14 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
     assert "guess" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
 
 
-@pytest.mark.parametrize("estimator", [(), ("--estimator", "label-curve")])
-def test_a_refusal_says_that_it_rests_on_estimates(run, estimator: tuple[str, ...]) -> None:
-    path, asked = EXAMPLE, ("--precision", "0.99999", *FEW)
-    refused = run("threshold", path, *estimator, *asked)
+def test_a_refusal_says_that_alpha_is_estimated(run) -> None:
+    refused = run("threshold", EXAMPLE, "--precision", "0.99999", *FEW)
     assert refused.code == 2
-    found = run("evaluate", path, *estimator, *FEW, "--json").json
-    words = "estimates" if estimator else "a guess from comparable data"
-    alpha, beta = found["proportions"]["alpha"], found["proportions"]["beta"]
-    ends = found["estimation"]["intervals"]["alpha"]
-    said = f"rests on alpha {alpha:.3f} [{ends['low']:.3f}, {ends['high']:.3f}], beta {beta:.3f} ["
-    assert said in refused.err
-    assert f"which are {words}: within the interval of alpha it runs from " in refused.err
-    assert "give --alpha" in refused.err
-    assert "purecover audit sample" in refused.err
-    # The ends of that range are what is refused, or not, with alpha as the ends of its interval.
-    low, high = map(float, re.findall(r"runs from ([\d.]+) to ([\d.]+)\.", refused.err)[0])
-    for end, reached in zip(("low", "high"), (low, high), strict=True):
-        shares = ("--alpha", repr(ends[end]), "--beta", repr(beta), "--resamples", "0")
-        assert run("threshold", path, *shares, "--precision", f"{reached - 0.001}").code != 2
-        if reached < 0.99:
-            assert run("threshold", path, *shares, "--precision", f"{reached + 0.001}").code == 2
-    known = run("threshold", path, *ALPHA, *asked)
+    assert "Hint: alpha is estimated as 0." in refused.err
+    assert "give --alpha if you know it" in refused.err
+    known = run("threshold", EXAMPLE, *ALPHA, "--precision", "0.99999", *FEW)
     assert known.code == 2
-    assert "rests on" not in known.err
+    assert "is estimated" not in known.err
 
 
 def test_positive_label_that_is_not_there_lists_the_values(run, tmp_path: Path) -> None:
@@ -214,7 +197,7 @@ def test_positive_label_that_is_not_there_lists_the_values(run, tmp_path: Path) 
     assert run("evaluate", path, *QUICK, "--positive-label", "a", "--json").json["n_labeled"] == 30
 
 
-def test_strict_turns_an_error_of_a_check_into_1(run, tmp_path: Path) -> None:
+def test_checks_that_fail_a_command(run, tmp_path: Path) -> None:
     path = write_sample(tmp_path / "a.csv", score=lambda i: -(i % 4 == 0) * 5 + i / 100)
     options = ("evaluate", path, "--alpha", ".2", "--resamples", "0")
     document = run(*options, "--json").json
@@ -223,16 +206,11 @@ def test_strict_turns_an_error_of_a_check_into_1(run, tmp_path: Path) -> None:
     assert run(*options).code == 0
     assert run(*options, "--strict").code == 1
     assert run(*options, "--strict", "--quiet").code == 1
-    assert run(*options, "--strict", "--ignore-check", "PU008").code == 0
-
-
-def test_a_warning_is_a_line_on_stderr_and_quiet_silences_it(run, tmp_path: Path) -> None:
-    path = write_sample(tmp_path / "a.parquet.csv")
-    path = tmp_path / "a.parquet"
-    duckdb.read_csv(str(tmp_path / "a.parquet.csv")).write_parquet(str(path))
-    options = ("evaluate", f"file://{path}", "--alpha", "0", "--resamples", "0", "--engine=polars")
-    assert run(*options).err.startswith("purecover: warning: polars reads ")
-    assert run(*options, "--quiet") == (0, "", "")
+    codes = {c["code"] for c in document["checks"] if c["severity"] != "note"} & set(fired)
+    silent = [word for code in codes for word in ("--ignore-check", code)]
+    assert run(*options, "--strict", *silent).code == 0
+    assert run(*options, "--fail-on", "PU002,PU008").code == 1
+    assert run(*options, "--fail-on", "PU002").code == 0
 
 
 # -- columns ----------------------------------------------------------------------------------
@@ -437,9 +415,6 @@ def test_threshold_refuses(run, argv: list[str], says: str) -> None:
     assert says in result.err
 
 
-# -- simulate ---------------------------------------------------------------------------------
-
-
 # -- interruptions and bugs -------------------------------------------------------------------
 
 
@@ -486,9 +461,10 @@ def test_progress_is_shown_on_a_terminal_only(run, monkeypatch: pytest.MonkeyPat
     plain = run(*options)
     assert plain.err == ""
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("purecover._progress.PATIENCE", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     shown = run(*options)
-    assert "Resampling" in shown.err
+    assert "purecover" in shown.err
     assert shown.json == plain.json
     assert run(*options, "--quiet").err == ""
 

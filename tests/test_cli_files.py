@@ -156,7 +156,6 @@ def test_json_lines_gzipped_and_with_blank_lines(evaluate, file) -> None:
 
 
 def parquet_file(tmp_path: Path, **columns: Any) -> Path:
-    import polars as pl
 
     path = tmp_path / "a.parquet"
     data = {"score": SCORES, "labeled": [bool(y) for y in LABELED]} | columns
@@ -185,17 +184,6 @@ def test_folders_are_no_columns(evaluate, tmp_path: Path, name: str) -> None:
         (folder / name).write_bytes(contents[name])
     for path in (folder / name, tmp_path / "deep" / "*" / "*" / "*" / "a.*"):
         assert_same_data(evaluate(path))
-
-
-def test_an_engine_that_may_use_the_network_says_so(tmp_path, capsys) -> None:
-    path = tmp_path / "a.parquet"
-    pl.DataFrame({"score": SCORES, "labeled": LABELED}).write_parquet(path)
-    options = ["--alpha", "0.1", "--resamples", "0", "--json"]
-    assert main(["evaluate", f"file://{path}", "--engine", "polars", *options]) == 0
-    out, err = capsys.readouterr()
-    assert_same_data(json.loads(out))
-    assert "from elsewhere, which may be over the network" in err
-    assert main(["evaluate", f"file://{path}", *options]) == 2  # we read what is on this machine
 
 
 @pytest.mark.parametrize(

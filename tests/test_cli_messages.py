@@ -36,7 +36,7 @@ WRONG: dict[str, dict[str, str]] = {
     "evaluate": SHARES | INTERVALS | {
         "threshold": "inf", "top-k": "0", "target": "everyone", "ignore-checks": "PU999",
         "negative-label": "7", "scenario": "dream", "assume": "luck", "review": "0",
-        "engine": "abacus",
+        "fail-on": "PU999",
     },
     "evaluate-many": SHARES | INTERVALS | {"metrics": "size", "min-rows": "0"},
     "threshold": SHARES | INTERVALS | {"precision": "90", "recall": "2", "fpr": "-1", "best": "x"},
@@ -46,7 +46,7 @@ WRONG: dict[str, dict[str, str]] = {
     "monitor": SHARES | {"window": "0", "false-alarms": "2"},
     "audit plan": {"width": "3", "alpha-guess": "x", "n-unlabeled": "0"},
     "audit sample": {"n": "x", "design": "odd", "strata": "x"},
-    "app": {"port": "99999", "workers": "0", "max-upload": "much"},
+    "app": {"port": "99999", "timeout": "0", "max-upload": "much"},
 }  # fmt: skip
 """A value that cannot be, of options of each command."""
 

@@ -30,15 +30,6 @@ from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, Report
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
 _SAYS_OFTEN = 0.1
-_WORN = 4
-"""A process that held more than this part of its memory is replaced: it may not give it back."""
-_NAMES = {
-    "group": "groups",
-    "resamples": "n_resamples",
-    "seed": "random_state",
-    "weight": "sample_weight",
-}
-"""Fields of a request that the library calls otherwise."""
 Tell = Callable[[msgspec.Struct], None]
 
 
@@ -49,7 +40,7 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.rows import Columns, read_rows
 
-    given = {_NAMES.get(name, name): value for name, value in task.request.given.items()}
+    given = task.request.given
     given["score"] = tuple(given["score"])
     columns = Columns.among(given)
     roles = {role: given.pop(role, None) for role in ("truth", "groups")}
@@ -92,7 +83,7 @@ def _command(file: str, request: ReportRequest) -> str:
     """What makes the same report in a shell; each option is one word, so that no value is one."""
     words = []
     for name, value in request.given.items():
-        option = f"--{_NAMES.get(name, name).replace('_', '-')}"
+        option = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             words += [option] if value else []
         else:
@@ -146,21 +137,7 @@ def main(argv: list[str]) -> None:
             answer = Failed(f"internal error, {type(error).__name__}: {str(error)[:500]}")
         with suppress(OSError):  # temporary folders get tidied
             os.chdir(root)
-        answer.worn = _peak() > int(memory) / _WORN
         tell(answer)
-
-
-def _peak() -> int:
-    """Most bytes this process has ever held; 0 where the system does not say."""
-    with suppress(OSError, IndexError):  # of Linux, whose other figure begins with the server's own
-        status = Path("/proc/self/status").read_text("ascii")
-        return 1024 * int(status.partition("VmHWM:")[2].split()[0])
-    with suppress(ImportError):
-        import resource
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return 0
 
 
 def _answers() -> Tell:

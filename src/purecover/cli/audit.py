@@ -69,9 +69,7 @@ def plan(**given: Any) -> int:
     else:
         from purecover.cli.rows import Columns, read_rows
 
-        with output.progress_bars(quiet=quiet) as steps:
-            steps("Reading")
-            beside["counts"] = read_rows(given["scores"], Columns.among(given)).counts
+        beside["counts"] = read_rows(given["scores"], Columns.among(given)).counts
         beside |= chosen(given, "beta")
     found = pu.audit.plan_audit(
         alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess, **beside
@@ -122,10 +120,8 @@ def sample(file: str, /, **given: Any) -> int:
     thresholds = sorted(set(given.get("strata", ())), reverse=True)
     placed = [DESIGN, STRATUM] if design == "top" else [STRATUM, SIZE] if thresholds else []
     own = [ROW, *placed, ANSWER]
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        copied = partial(_copied, file, asked=given.get("columns"), own=own)
-        rows = read_rows(file, Columns.among(given), cells=copied)
+    copied = partial(_copied, file, asked=given.get("columns"), own=own)
+    rows = read_rows(file, Columns.among(given), cells=copied)
     candidates = ~rows.labeled
     rng = np.random.default_rng(given.get("random_state", 0))
     if design == "top":
@@ -322,15 +318,11 @@ def _combined(
     undrawn = isinstance(audit, pu.audit.TopAudit) and not any(audit.labeled_audited)
     if _is_clean(given) or undrawn:
         with_clean_labels(estimator, beta=1)
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        rows = read_rows(scores, Columns.among(given))
-        counts = rows.counts
-        how: dict[str, Any] = {"confidence_level": level, "random_state": seed}
-        both = pu.audit.combine_audit(estimator.fit(counts), audit, n_resamples=max(n, 100), **how)
-        report = pu.evaluate(
-            counts, proportions=both, n_resamples=n, progress=steps("Resampling"), **how
-        )
+    rows = read_rows(scores, Columns.among(given))
+    counts = rows.counts
+    how: dict[str, Any] = {"confidence_level": level, "random_state": seed}
+    both = pu.audit.combine_audit(estimator.fit(counts), audit, n_resamples=max(n, 100), **how)
+    report = pu.evaluate(counts, proportions=both, n_resamples=n, **how)
     alpha = audit.alpha if both.conflict else both.intervals["alpha"]
     words, ends = f"\n\n{both}\n\n{report}", None
     if not report.contradicted:

@@ -17,7 +17,7 @@ import numpy as np
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.files import FORMATS, DataFile, Request, Words
-from purecover.cli.output import STDIO, CommandError, Steps, refuse
+from purecover.cli.output import STDIO, CommandError, refuse
 from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
 from purecover.report.compare import compare_scores
@@ -124,10 +124,8 @@ def evaluate_counted(
     columns: Columns,
     by: str | None,
     settings: dict[str, Any],
-    steps: Steps,
 ) -> tuple[Any, dict[str, Any]]:
     """Return a report, a comparison of scores or reports by group, and where the rows are."""
-    steps("Counting")
     about = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1:,} more"
     source: dict[str, Any] = {
         "file": given[0] if len(given) == 1 else list(given),
@@ -145,12 +143,11 @@ def evaluate_counted(
                     scores = list(columns.score)
                     source["columns"] = {"score": scores, "labeled": used["labeled"]}
                     how = settings | {"score": scores, "negative_label": negative}
-                    advance = steps("Resampling")
-                    return compare_scores(frame, used["labeled"], progress=advance, **how)
+                    return compare_scores(frame, used["labeled"], **how)
                 threshold = settings.get("threshold")
                 counts = ScoreCounts._count_frame(
                     frame,
-                    {"sample_weight" if role == "weight" else role: c for role, c in used.items()},
+                    used,
                     {"positive_label": 1, "negative_label": negative},
                     {
                         "tolerance": _TOLERANCE,
@@ -167,8 +164,8 @@ def evaluate_counted(
                     raise data[0].explained(error) from error
                 raise
             if by is not None:
-                return _by_group(_in_order(counts), used["score"], settings, steps)
-            return evaluate(counts[None], progress=steps("Resampling"), **settings)
+                return _by_group(_in_order(counts), used["score"], settings)
+            return evaluate(counts[None], **settings)
 
         request = columns.request(about, [*data[0].names, *data[0].folders], asked)
         return files.with_decimals(found, request), source
@@ -212,18 +209,16 @@ def _in_order(counts: dict[Any, ScoreCounts]) -> dict[str, ScoreCounts]:
 
 
 def _by_group(
-    counted: Mapping[str, ScoreCounts], score: str, settings: dict[str, Any], steps: Steps
+    counted: Mapping[str, ScoreCounts], score: str, settings: dict[str, Any]
 ) -> ManyReports:
     """Return the report that `evaluate` makes of each group, all with the same seed."""
     settings = {"n_resamples": 500, "confidence_level": 0.95, "random_state": 0} | settings
-    level, advance = settings["confidence_level"], steps("Evaluating")
+    level = settings["confidence_level"]
     rows = []
-    for done, (group, counts) in enumerate(counted.items(), start=1):
+    for group, counts in counted.items():
         sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
         part = Part(group, score, *sizes, counts=counts)
         rows.append(run_job(Job(part, settings, USUAL_METRICS, level, keep=True))[0])
-        if advance is not None:
-            advance(done, len(counted))
     return ManyReports(
         rows=tuple(rows),
         metrics=USUAL_METRICS,

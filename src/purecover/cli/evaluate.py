@@ -63,14 +63,12 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     counted = files_to_count(files, columns, given)
     for name in counted or files:
         output.check_outputs(given, "html markdown", not_this=name)
-    with output.progress_bars(quiet="quiet" in given) as steps:
-        if counted is None:
-            steps("Reading")
-            rows = read_rows(file, columns, several=True, **chosen(given, "truth groups"))
-            found = evaluate_rows(rows, progress=steps("Resampling"), **settings)
-            source = rows.source(file)
-        else:
-            found, source = evaluate_counted(files, counted, columns, by, settings, steps)
+    if counted is None:
+        rows = read_rows(file, columns, several=True, **chosen(given, "truth groups"))
+        found = evaluate_rows(rows, **settings)
+        source = rows.source(file)
+    else:
+        found, source = evaluate_counted(files, counted, columns, by, settings)
     if by is None:
         page, markdown = partial(render, found, source), getattr(found, "to_markdown", str)
         output.deliver(found, given, source, html=page, markdown=markdown)
@@ -183,18 +181,15 @@ def evaluate_many(file: str, /, **given: Any) -> int:
 
     output.check_outputs(given, "csv html", not_this=file)
     _check_codes(given)
-    with output.progress_bars(quiet="quiet" in given) as steps:
-        steps("Reading")
-        tasks = _read_tasks(file, given)
-        found = pu.evaluate_many(
-            tasks.data,
-            tasks.labels if tasks.by is None else tasks.labels[0],
-            score=tasks.scores,
-            by=tasks.by,
-            negative_label=-1 if "negative_label" in given else None,
-            progress=steps("Evaluating"),
-            **chosen(given, _MANY),
-        )
+    tasks = _read_tasks(file, given)
+    found = pu.evaluate_many(
+        tasks.data,
+        tasks.labels if tasks.by is None else tasks.labels[0],
+        score=tasks.scores,
+        by=tasks.by,
+        negative_label=-1 if "negative_label" in given else None,
+        **chosen(given, _MANY),
+    )
     found = _with_refused(found, tasks)
     columns: dict[str, Any] = {"score": tasks.scores, "labeled": [*tasks.labels, *tasks.refused]}
     columns |= {} if tasks.by is None else {"by": tasks.by}

@@ -52,8 +52,8 @@ OBVIOUS = {
     ),
     "labeled": ("labeled", "labelled", "is_labeled", "label", "labels", "y"),
     "truth": ("truth", "y_true", "true", "true_class", "true_label"),
-    "weight": ("weight", "weights", "sample_weight"),
-    "group": ("group", "groups", "group_id"),
+    "sample_weight": ("weight", "weights", "sample_weight"),
+    "groups": ("group", "groups", "group_id"),
 }  # fmt: skip
 """Names by which a column is found that nobody named."""
 
@@ -129,7 +129,9 @@ def choose_columns(
     """The column of each role in ``wanted``; None for score and labeled means an obvious name."""
     chosen = {role: column for role, column in wanted.items() if column is not None}
     for role, column in chosen.items():
-        require_column(source, column, available, f"asked for by --{role.split()[0]}")
+        require_column(
+            source, column, available, f"asked for by --{role.split()[0].replace('_', '-')}"
+        )
     for role, names in OBVIOUS.items():
         if wanted.get(role, "") is not None:
             continue

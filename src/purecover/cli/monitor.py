@@ -48,18 +48,16 @@ def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
         output.check_writable("STATE", state, not_this=file)
         if file == STDIO and "name" not in given:
             raise CommandError("--name is needed for standard input.")
-        with output.progress_bars(quiet="quiet" in given) as steps:
-            steps("Reading")
-            rows = read_rows(file, Columns.among(given))
-            held = pu.monitoring.ScoreMonitor.update(
-                state,
-                given.get("name", Path(file.removesuffix(".gz")).stem),
-                rows.scores,
-                rows.label_column,
-                replace=given.get("replace", False),
-                settings=settings,
-                **rows.beside,
-            )
+        rows = read_rows(file, Columns.among(given))
+        held = pu.monitoring.ScoreMonitor.update(
+            state,
+            given.get("name", Path(file.removesuffix(".gz")).stem),
+            rows.scores,
+            rows.label_column,
+            replace=given.get("replace", False),
+            settings=settings,
+            **rows.beside,
+        )
         output.note_blanks(rows.source(file), quiet="quiet" in given)
     source = {"file": Path(state).name}
     page = partial(monitor_page, held, command=output.typed_command(), source=source)

@@ -108,7 +108,6 @@ NUMBERS: Any = Annotated[tuple[float, ...], Parameter(converter=_numbers, n_toke
 TARGET: Any = Annotated[str | float, Parameter(converter=_target)]
 BYTES: Any = Annotated[int, Parameter(converter=_bytes)]
 SWITCH: Any = Annotated[bool, Parameter(negative=None)]  # --no-browser turns it off
-
 QUIET: Any = Annotated[bool, Parameter(alias="-q")]
 
 
@@ -238,7 +237,7 @@ _TABLE: dict[Group, dict[str, Option]] = {
 }  # fmt: skip
 
 OPTIONS = {
-    name: Option(*about, group)
+    name: about._replace(group=group)
     for group, options in _TABLE.items()
     for name, about in options.items()
 }

@@ -1,4 +1,4 @@
-"""What commands say and write: messages in the words of options, whole files, JSON, progress."""
+"""What commands say and write: messages in the words of options, whole files, JSON."""
 
 from __future__ import annotations
 
@@ -195,38 +195,3 @@ def print_json(document: dict[str, Any]) -> None:
     text = document_text(document) if "schema" in document else json_text(plain(document))
     # JSON writes all control characters but this one as an escape by itself.
     tell(text.replace("\x7f", "\\u007f"))
-
-
-Steps = Callable[[str], Callable[[int, int], None] | None]
-"""Starts a bar with a title; the result takes (done, total). None where nobody looks."""
-
-
-@contextmanager
-def progress_bars(*, quiet: bool) -> Iterator[Steps]:
-    """Bars for the steps of a command; they vanish when it is done."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda title: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bars:
-
-        def start(title: str) -> Callable[[int, int], None]:
-            task = bars.add_task(title, total=None)
-
-            def advance(done: int, total: int) -> None:
-                if bars.tasks[task].total is None:  # what was done before does not make it fast
-                    bars.reset(task, completed=done, total=total or None)
-                bars.update(task, completed=done, total=total or None)
-
-            return advance
-
-        yield start

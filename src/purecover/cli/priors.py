@@ -42,16 +42,13 @@ def priors(file: str, /, **given: Any) -> int:
     check_level(given.get("confidence_level", 0.95))
     if plot is not None:
         _check_plot(plot, file)
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        rows = read_rows(file, Columns.among(given))
-        found = pu.compare_priors(
-            rows.scores,
-            rows.label_column,
-            **rows.beside,
-            progress=steps("Estimating"),
-            **settings,
-        )
+    rows = read_rows(file, Columns.among(given))
+    found = pu.compare_priors(
+        rows.scores,
+        rows.label_column,
+        **rows.beside,
+        **settings,
+    )
     if not found.succeeded:  # a table without a number is bad input, not a result
         row = found.rows[0]
         many = "" if len(found) == 1 else f"none of {len(found)} estimators finds alpha and beta; "

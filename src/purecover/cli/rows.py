@@ -20,7 +20,7 @@ from purecover.exceptions import PurecoverError
 _CELL = "cell "
 """What the roles of further columns begin with."""
 
-_NUMBERS = ("score", "weight")
+_NUMBERS = ("score", "sample_weight")
 """Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
 
 _UNLABELED = frozenset(("u", "unlabeled", "unlabelled", "unknown"))
@@ -50,7 +50,7 @@ class Columns:
         for i, column in enumerate(self.score, start=1):
             asked["score" if i == 1 else f"score {i}"] = column
         asked["labeled"] = self.labeled
-        given = {"weight": self.sample_weight, **others}
+        given = {"sample_weight": self.sample_weight, **others}
         return asked | {role: column for role, column in given.items() if column is not None}
 
     def request(
@@ -93,7 +93,7 @@ class FileRows:
     @property
     def score_columns(self) -> dict[str, FloatArray]:
         """All scores by column, where there are several."""
-        return {self.columns[r]: n for r, n in self.table.numbers.items() if r != "weight"}
+        return {self.columns[r]: n for r, n in self.table.numbers.items() if r != "sample_weight"}
 
     @property
     def label_column(self) -> Any:
@@ -107,7 +107,7 @@ class FileRows:
         """Parameters of every function of the library beside scores and labels."""
         return {
             "negative_label": None if self.negative is None else -1,
-            "sample_weight": self.table.numbers.get("weight"),
+            "sample_weight": self.table.numbers.get("sample_weight"),
         }
 
     @property

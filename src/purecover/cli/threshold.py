@@ -9,7 +9,7 @@ from typing import Any
 import purecover as pu
 from purecover.cli.evaluate import INTERVALS, SHARES, exit_code
 from purecover.cli.options import COLUMNS, chosen, takes
-from purecover.cli.output import CommandError, deliver, print_json, progress_bars, show, tell
+from purecover.cli.output import CommandError, deliver, print_json, show, tell
 from purecover.exceptions import InvalidInputError
 
 _WISHES = {"precision": 0.9, "recall": 0.9, "fpr": 0.05}
@@ -44,33 +44,31 @@ def threshold(file: str, /, **given: Any) -> int:
     shares = GivenProportions.among(given).validated(can_estimate=True)
     asked = {"n_resamples": 500, "repair": "isotonic"} | chosen(given, INTERVALS)
     settings = ReportSettings.among(asked).validated()
-    with progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        read = read_rows(file, Columns.among(given))
-        labels = read_labels(read.label_column, read.scores.size, **read.companions)
-        rows = labels.count(read.scores)
-        estimator = None if shares.ways else check_estimator(shares.estimator)
-        used, estimation = find_proportions(rows.counts, shares, estimator)
-        settings = replace(settings, progress=steps("Resampling"))
-        try:
-            choice = pu.choose_threshold(rows.counts, used, criterion, value, repair="isotonic")
-        except InvalidInputError as error:
-            names = {"value": criterion, "criterion": "best"}
-            error.parameter = names.get(str(error.parameter), error.parameter)
-            if estimation is not None and value is not None and 0 <= value <= 1:
-                error.hint = (
-                    f"alpha is estimated as {used.alpha:.3f}; give --alpha if you know it, or "
-                    f"judge high-scoring rows by hand (purecover audit sample). {error.hint or ''}"
-                ).strip()
-            raise
-        report = make_report(
-            rows,
-            shares,
-            (used, estimation),
-            replace(settings, threshold=choice.threshold),
-            only=THRESHOLD_METRICS,
-            chosen_by=criterion,
-        )
+    read = read_rows(file, Columns.among(given))
+    labels = read_labels(read.label_column, read.scores.size, **read.companions)
+    rows = labels.count(read.scores)
+    estimator = None if shares.ways else check_estimator(shares.estimator)
+    used, estimation = find_proportions(rows.counts, shares, estimator)
+    settings = replace(settings)
+    try:
+        choice = pu.choose_threshold(rows.counts, used, criterion, value, repair="isotonic")
+    except InvalidInputError as error:
+        names = {"value": criterion, "criterion": "best"}
+        error.parameter = names.get(str(error.parameter), error.parameter)
+        if estimation is not None and value is not None and 0 <= value <= 1:
+            error.hint = (
+                f"alpha is estimated as {used.alpha:.3f}; give --alpha if you know it, or "
+                f"judge high-scoring rows by hand (purecover audit sample). {error.hint or ''}"
+            ).strip()
+        raise
+    report = make_report(
+        rows,
+        shares,
+        (used, estimation),
+        replace(settings, threshold=choice.threshold),
+        only=THRESHOLD_METRICS,
+        chosen_by=criterion,
+    )
     source = read.source(file)
     if report.contradicted:  # no threshold follows from an alpha that cannot be
         found = dict.fromkeys(choice.to_dict()) | {"criterion": criterion, "wanted": value}
