@@ -111,17 +111,12 @@ def _criterion(given: Mapping[str, Any]) -> tuple[str, float | None]:
     if "best" not in given:
         return asked[0], given[asked[0]]
     name = given["best"].strip().casefold().replace("-", "_")
-    if name in _WISHES:
-        raise CommandError(
-            f"--best {name} would choose a useless threshold, flagging next to nothing or nearly "
-            f"everything.\nHint: say how much you want, such as --{name} {_WISHES[name]}."
-        )
-    from purecover.recovery.thresholds import THRESHOLD_METRICS
+    from purecover.recovery.thresholds import THRESHOLD_METRICS, WITH_VALUE
 
-    useless = {*_WISHES, "specificity", "npv", "fdr"}
-    choices = [metric for metric in THRESHOLD_METRICS if metric not in useless]
+    choices = [metric for metric in THRESHOLD_METRICS if metric not in WITH_VALUE]
     if name not in choices:
+        wish = f"\nHint: say how much, such as --{name} {_WISHES[name]}." if name in _WISHES else ""
         raise CommandError(
-            f"--best must be one of {', '.join(choices)}, got {show(given['best'])}."
+            f"--best must be one of {', '.join(choices)}, got {show(given['best'])}.{wish}"
         )
     return name, None
