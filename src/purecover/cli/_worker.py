@@ -38,6 +38,7 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     from purecover._documents.comparison import comparison_headline
     from purecover._documents.headline import headline
     from purecover.cli.evaluate import evaluate_rows, render
+    from purecover.cli.output import blank_notes
     from purecover.cli.rows import Columns, read_rows
 
     given = task.request.given
@@ -58,8 +59,7 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     page = render(found, source, _command(task.file, task.request))
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
-    n_blank = rows.blank_labels
-    notes = [*said, *([] if n_blank is None else [f"{n_blank:,} blank labels count as unlabeled"])]
+    notes = [*said, *blank_notes(source)]
     if len(columns.score) > 1:
         return Evaluated(notes, {}, comparison_headline(found).lines)
     return Evaluated(notes, _figures(found), headline(found).lines)

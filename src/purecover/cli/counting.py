@@ -16,7 +16,7 @@ import numpy as np
 
 from purecover._validation import show
 from purecover.cli import files
-from purecover.cli.files import FORMATS, DataFile, Request, Words
+from purecover.cli.files import FORMATS, DataFile, Request, Words, suffix_of
 from purecover.cli.output import STDIO, CommandError, refuse
 from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
@@ -74,7 +74,7 @@ def _expanded(given: Sequence[str]) -> list[str]:
             raise CommandError(f"no file matches the pattern {show(file)}.")
         for name in names:
             found += _within(name) if os.path.isdir(name) else [name]  # noqa: PTH112
-    kinds = {_format(name) for name in found}
+    kinds = {FORMATS.get(suffix_of(name), "csv").replace("tsv", "csv") for name in found}
     if len(kinds) > 1:
         raise CommandError(
             f"FILE must be files of one format, got {' and '.join(sorted(kinds))}.\n"
@@ -87,11 +87,6 @@ def _expanded(given: Sequence[str]) -> list[str]:
     return found
 
 
-def _format(name: str) -> str:
-    suffixes = [s for s in (s.lower() for s in Path(name).suffixes) if s != ".gz"]
-    return FORMATS.get(suffixes[-1] if suffixes else "", "csv").replace("tsv", "csv")
-
-
 def _within(folder: str) -> list[str]:
     """Return the files of data in a folder and below it, without those of the writing program."""
     found = []
@@ -100,8 +95,7 @@ def _within(folder: str) -> list[str]:
         found += [
             str(Path(place, name))
             for name in sorted(names)
-            if not name.startswith((".", "_"))
-            and set(FORMATS).difference([".txt"]).intersection(Path(name.lower()).suffixes[-2:])
+            if not name.startswith((".", "_")) and suffix_of(name) in FORMATS.keys() - {".txt"}
         ]
     if not found:
         raise CommandError(f"{show(folder)} is a directory, not a file, without files of data.")
@@ -144,14 +138,15 @@ def evaluate_counted(
                     source["columns"] = {"score": scores, "labeled": used["labeled"]}
                     how = settings | {"score": scores, "negative_label": negative}
                     return compare_scores(frame, used["labeled"], **how)
-                threshold = settings.get("threshold")
+                threshold = settings.get("threshold", math.nan)
+                threshold = threshold if math.isfinite(threshold) else None
                 counts = ScoreCounts._count_frame(
                     frame,
                     used,
                     {"positive_label": 1, "negative_label": negative},
                     {
                         "tolerance": _TOLERANCE,
-                        "keep": None if threshold is None or math.isinf(threshold) else threshold,
+                        "keep": threshold,
                         "one_sided": by is not None,
                         "n_rows": source["n_rows"],
                     },

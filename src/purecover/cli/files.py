@@ -167,6 +167,12 @@ def require_column(
         )
 
 
+def suffix_of(name: str) -> str:
+    """Return what the name of a file ends in, but for .gz."""
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]
+    return suffixes[-1] if suffixes else ""
+
+
 def first_few(texts: Sequence[str], most: int = 5) -> str:
     """Some of many, for a message."""
     return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
@@ -230,9 +236,7 @@ def _open(connection: Any, stack: ExitStack, file: str, asked: frozenset[str]) -
             if head.lstrip().startswith((b"PAR1", b"[")):
                 unpacked.seek(0)
                 path, packed = _spooled(unpacked, stack), False
-    suffixes = [suffix.lower() for suffix in Path(file).suffixes if suffix.lower() != ".gz"]
-    kind = FORMATS.get(suffixes[-1] if suffixes else "")
-    kind = kind or ("jsonl" if _JSON.match(head) else "csv")
+    kind = FORMATS.get(suffix_of(file)) or ("jsonl" if _JSON.match(head) else "csv")
     if head.startswith(b"PAR1"):
         kind = "parquet"
     data = DataFile(connection, stack, source, path, kind, packed=packed)

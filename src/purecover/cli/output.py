@@ -166,8 +166,14 @@ def deliver(
 
 def note_blanks(source: Mapping[str, Any], *, quiet: bool) -> None:
     """Say how many rows --missing-is-unlabeled changed."""
-    if "blank_labels" in source:
-        note(f"{source['blank_labels']:,} blank labels count as unlabeled", quiet=quiet)
+    for message in blank_notes(source):
+        note(message, quiet=quiet)
+
+
+def blank_notes(source: Mapping[str, Any]) -> list[str]:
+    """Return what there is to say about blank labels."""
+    n_blank = source.get("blank_labels")
+    return [] if n_blank is None else [f"{n_blank:,} blank labels count as unlabeled"]
 
 
 def hand_out(text: str) -> None:
