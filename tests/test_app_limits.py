@@ -297,17 +297,6 @@ def test_what_a_killed_server_left_is_removed_at_the_next_start(
         assert not store.root.exists()
 
 
-def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full(*_: Any) -> int:
-        raise OSError(28, "No space left on device")
-
-    with running(obedient=True) as (client, site):
-        monkeypatch.setattr(site.api, "_write", full)
-        answer = send(client, GOOD)
-        assert answer.status_code == 507
-        assert folders(site) == set()
-
-
 # -- crowds ---------------------------------------------------------------------------------
 
 

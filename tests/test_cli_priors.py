@@ -35,19 +35,6 @@ def example() -> tuple[np.ndarray, np.ndarray]:
 # -- the table --------------------------------------------------------------------------------
 
 
-def test_prints_the_comparison(run, example) -> None:
-    result = run(EXAMPLE, *PAIR, "--resamples", "12", "--seed", "5", "--confidence-level", "0.9")
-    assert (result.code, result.err) == (0, "")
-    found = compare_priors(
-        *example, estimators=["bbe", "roc-slope"], n_resamples=12, random_state=5,
-        confidence_level=0.9,
-    )  # fmt: skip
-    said, expected = result.out.splitlines(), str(found).splitlines()
-    assert len(said) == len(expected)
-    for one, other in zip(said, expected, strict=True):
-        assert re.sub(r" +\d+\.\d{3}$", "", one) == re.sub(r" +\d+\.\d{3}$", "", other)
-
-
 @pytest.mark.slow
 def test_all_estimators_by_default(run, example) -> None:
     result = run(EXAMPLE, "--resamples", "0")
@@ -58,15 +45,6 @@ def test_all_estimators_by_default(run, example) -> None:
     assert set(rows) < set(estimator_names())
     assert not {"noisy", "alphamax", "default"} & set(rows)
     assert "the default estimator" in result.out
-
-
-@pytest.mark.parametrize("beta", ["0.9", "1"])
-def test_a_known_beta(run, example, beta: str) -> None:
-    result = run(EXAMPLE, *QUICK, "--beta", beta, "--json")
-    found = compare_priors(*example, estimators=["bbe"], beta=float(beta), n_resamples=0)
-    assert result.json["beta"] == float(beta)
-    row = result.json["estimators"][0]
-    assert row["proportions"] == found["bbe"].proportions.to_dict()
 
 
 def test_json(run, example) -> None:

@@ -189,28 +189,6 @@ def test_fuzz_any_bytes(
     check_run(["evaluate", str(path), "--alpha", "0.1", "--resamples", "0", "--json"], capsys)
 
 
-@FUZZ
-@given(table=tables, delimiter=st.sampled_from(",;\t|"), quoted=st.booleans())
-def test_fuzz_any_table(
-    table: list[list[str]],
-    delimiter: str,
-    quoted: bool,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = tmp_path / "a.csv"
-    with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as file:
-        style = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
-        writer = csv.writer(file, delimiter=delimiter, quoting=style)
-        writer.writerow(["score", "labeled", "note"])
-        writer.writerows(table)
-    document = check_run(
-        ["evaluate", str(path), "--alpha", "0.1", "--resamples", "0", "--json"], capsys
-    )
-    if document is not None:
-        assert document["n_labeled"] + document["n_unlabeled"] == len(table)
-
-
 OPTIONS = """
     --alpha --beta --prior --scenario censoring --label-frequency --target --threshold --fail-on
     PU008 --confidence-level --ignore-checks PU005 --positive-label --negative-label

@@ -393,36 +393,21 @@ def evidence(file: str, /, **given: Any) -> int:
         gzipped; - reads standard input.
     """
     from purecover.checks.catalog import warnings_of_data
-    from purecover.cli.rows import Columns, read_rows
-    from purecover.estimators.choice import check_estimator
-    from purecover.proportions import GivenProportions
-    from purecover.report.pipeline import (
-        ReportSettings,
-        ScoredRows,
-        find_proportions,
-        make_report,
-    )
+    from purecover.cli.rows import prepare
     from purecover.report.text import render_evidence_text
 
     output.check_outputs(given, "html", not_this=file)
-    shares = GivenProportions.among(given).validated(can_estimate=True)
     how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples confidence_level")}
-    read = read_rows(file, Columns.among(given))
-    counts = read.counts
-    proportions, estimation = find_proportions(
-        counts, shares, None if shares.ways else check_estimator(shares.estimator)
-    )
+    rows = prepare(file, given, **how)
+    proportions, estimation = rows.proportions
     found = pu.intervals.evidence_thresholds(
-        counts,
+        rows.rows.counts,
         proportions,
         estimator=None if estimation is None else estimation.estimator,
         **chosen(given, "target"),
         **how,
     )
-    report = make_report(
-        ScoredRows(counts), shares, (proportions, estimation), ReportSettings(**how), only=()
-    )
-    source = read.source(file)
+    report, source = rows.report(only=()), rows.read.source(file)
     document = found.to_dict() | {
         "proportions": proportions,
         "intervals": {} if report.estimation is None else report.estimation.intervals,

@@ -179,11 +179,8 @@ def first_few(texts: Sequence[str], most: int = 5) -> str:
 
 
 def list_columns(names: Sequence[str]) -> str:
-    """Column names for a message."""
-    if not names:
-        return "none"
-    shown = ", ".join(show(name) for name in names[:20])
-    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    """Return column names for a message."""
+    return first_few([show(name) for name in names], 20) or "none"
 
 
 def name_of(file: str) -> str:

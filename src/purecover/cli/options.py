@@ -29,13 +29,19 @@ def _typed(token: Any) -> tuple[str, str]:
     return str(token.keyword), STDIO if value == STAND_IN else value
 
 
-def _number(_: Any, tokens: Any) -> float:
-    """A number; percentages and commas are explained, not guessed."""
-    option, text = _typed(tokens[0])
-    try:
-        return float(text)
-    except ValueError:
-        raise CommandError(f"{option} must be a number, got {text!r}.{_hint(text)}") from None
+def _read_by(parse: Callable[[str], Any], what: str) -> Callable[[Any, Any], Any]:
+    """Return a converter of cyclopts; percentages and commas are explained, not guessed."""
+
+    def convert(_: Any, tokens: Any) -> Any:
+        option, text = _typed(tokens[0])
+        try:
+            return parse(text)
+        except ValueError:
+            hint = _hint(text) if parse is float else ""
+            message = f"{option} must be {what}, got {text[:80]!r}.{hint}"
+            raise CommandError(message) from None
+
+    return convert
 
 
 def _hint(text: str) -> str:
@@ -47,17 +53,8 @@ def _hint(text: str) -> str:
     return f"\nHint: write {value:.6g}."
 
 
-def _whole(_: Any, tokens: Any) -> int:
-    option, text = _typed(tokens[0])
-    try:
-        return int(text)
-    except ValueError:
-        raise CommandError(f"{option} must be a whole number, got {text[:80]!r}.") from None
-
-
-def _target(_: Any, tokens: Any) -> str | float:
+def _target(text: str) -> str | float:
     """A named population, or a prior; the library knows which there are."""
-    text = _typed(tokens[0])[1]
     try:
         return float(text)
     except ValueError:
@@ -69,17 +66,10 @@ def _words(_: Any, tokens: Any) -> tuple[str, ...]:
     return tuple(w.strip() for token in tokens for w in _typed(token)[1].split(","))
 
 
-def _numbers(_: Any, tokens: Any) -> tuple[float, ...]:
-    """Finite numbers with commas between them."""
-    option, text = _typed(tokens[0])
-    try:
-        values = tuple(map(float, text.split(",")))
-    except ValueError:
-        values = (math.nan,)
+def _finite(text: str) -> tuple[float, ...]:
+    values = tuple(map(float, text.split(",")))
     if not all(map(math.isfinite, values)):
-        raise CommandError(
-            f"{option} must be numbers with commas between them, such as 0.8,0.5, got {text!r}."
-        )
+        raise ValueError
     return values
 
 
@@ -87,26 +77,28 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|kB|MB|GB|)", re.IGNORECASE)
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
-def _bytes(_: Any, tokens: Any) -> int:
-    """Bytes, from words such as 200MB."""
-    option, text = _typed(tokens[0])
+def _bytes(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     size = 0 if match is None else round(float(match[1]) * _UNITS[match[2].lower()])
     if size < 1:
-        raise CommandError(f"{option} must be a size such as 200MB or 2GB, got {text[:80]!r}.")
+        raise ValueError
     return size
+
+
+def _kind(type_: Any, parse: Callable[[str], Any], what: str) -> Any:
+    return Annotated[type_, Parameter(converter=_read_by(parse, what), n_tokens=1)]
 
 
 # The converters of cyclopts round 1.5 to 2 in silence, and do not know what 25 % is.
 TEXT: Any = str
 FLAG: Any = bool
 NAMES: Any = tuple[str, ...]
-NUMBER: Any = Annotated[float, Parameter(converter=_number)]
-WHOLE: Any = Annotated[int, Parameter(converter=_whole)]
+NUMBER = _kind(float, float, "a number")
+WHOLE = _kind(int, int, "a whole number")
+TARGET = _kind(str | float, _target, "a name or a number")
+NUMBERS = _kind(tuple[float, ...], _finite, "numbers with commas between them, such as 0.8,0.5")
+BYTES = _kind(int, _bytes, "a size such as 200MB or 2GB")
 WORDS: Any = Annotated[tuple[str, ...], Parameter(converter=_words, n_tokens=1)]
-NUMBERS: Any = Annotated[tuple[float, ...], Parameter(converter=_numbers, n_tokens=1)]
-TARGET: Any = Annotated[str | float, Parameter(converter=_target)]
-BYTES: Any = Annotated[int, Parameter(converter=_bytes)]
 SWITCH: Any = Annotated[bool, Parameter(negative=None)]  # --no-browser turns it off
 QUIET: Any = Annotated[bool, Parameter(alias="-q")]
 

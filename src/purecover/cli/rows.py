@@ -15,7 +15,18 @@ from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.output import CommandError
 from purecover.counts import ScoreCounts
+from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.report import pipeline
+from purecover.report.pipeline import (
+    Estimation,
+    ReportSettings,
+    ScoredRows,
+    find_proportions,
+    make_report,
+)
+from purecover.report.results import PUReport
 
 _CELL = "cell "
 """What the roles of further columns begin with."""
@@ -166,6 +177,35 @@ def read_rows(
         true = _read_truth(source, found["truth"], words["truth"], columns)
     n_blank = count_blanks(words["labeled"]) if columns.missing_is_unlabeled else None
     return FileRows(table, labeled, negative, true, n_blank)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows of a file with alpha and beta, and the settings of a report on them."""
+
+    read: FileRows
+    rows: ScoredRows
+    shares: GivenProportions
+    proportions: tuple[MixtureProportions, Estimation | None]
+    settings: ReportSettings
+
+    def report(self, *, threshold: float | None = None, **how: Any) -> PUReport:
+        """Return a report with the metrics ``only``, at a threshold ``chosen_by`` a metric."""
+        settings = replace(self.settings, threshold=threshold)
+        return make_report(self.rows, self.shares, self.proportions, settings, **how)
+
+
+def prepare(file: str, given: Mapping[str, Any], **settings: Any) -> Prepared:
+    """Read the file, and find alpha and beta as the options say."""
+    shares = GivenProportions.among(given).validated(can_estimate=True)
+    asked = {"n_resamples": 500} | settings
+    checked = ReportSettings.among(asked).validated()
+    read = read_rows(file, Columns.among(given))
+    labels = pipeline.read_labels(read.label_column, read.scores.size, **read.companions)
+    rows = labels.count(read.scores)
+    estimator = None if shares.ways else check_estimator(shares.estimator)
+    proportions = find_proportions(rows.counts, shares, estimator)
+    return Prepared(read, rows, shares, proportions, checked)
 
 
 def count_blanks(words: files.Words) -> int:

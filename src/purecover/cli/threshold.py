@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import purecover as pu
@@ -33,55 +32,38 @@ def threshold(file: str, /, **given: Any) -> int:
         gzipped; - reads standard input.
     """
     criterion, value = _criterion(given)
-    from purecover.cli.rows import Columns, read_rows
-    from purecover.estimators.choice import check_estimator
-    from purecover.proportions import GivenProportions
+    from purecover.cli.rows import prepare
     from purecover.recovery.thresholds import THRESHOLD_METRICS
-    from purecover.report.pipeline import ReportSettings, find_proportions, make_report, read_labels
     from purecover.report.text import render_threshold_text
 
     quiet = "quiet" in given
-    shares = GivenProportions.among(given).validated(can_estimate=True)
-    asked = {"n_resamples": 500, "repair": "isotonic"} | chosen(given, INTERVALS)
-    settings = ReportSettings.among(asked).validated()
-    read = read_rows(file, Columns.among(given))
-    labels = read_labels(read.label_column, read.scores.size, **read.companions)
-    rows = labels.count(read.scores)
-    estimator = None if shares.ways else check_estimator(shares.estimator)
-    used, estimation = find_proportions(rows.counts, shares, estimator)
-    settings = replace(settings)
+    found = prepare(file, given, repair="isotonic", **chosen(given, INTERVALS))
+    counts, (used, estimation) = found.rows.counts, found.proportions
     try:
-        choice = pu.choose_threshold(rows.counts, used, criterion, value, repair="isotonic")
+        choice = pu.choose_threshold(counts, used, criterion, value, repair="isotonic")
     except InvalidInputError as error:
         names = {"value": criterion, "criterion": "best"}
         error.parameter = names.get(str(error.parameter), error.parameter)
         if estimation is not None and value is not None and 0 <= value <= 1:
             error.hint = (
-                f"alpha is estimated as {used.alpha:.3f}; give --alpha if you know it, or "
-                f"judge high-scoring rows by hand (purecover audit sample). {error.hint or ''}"
+                f"alpha is estimated as {used.alpha:.3f}; give --alpha if you know it, or judge "
+                f"high-scoring rows by hand (purecover audit sample). {error.hint or ''}"
             ).strip()
         raise
-    report = make_report(
-        rows,
-        shares,
-        (used, estimation),
-        replace(settings, threshold=choice.threshold),
-        only=THRESHOLD_METRICS,
-        chosen_by=criterion,
-    )
-    source = read.source(file)
+    report = found.report(threshold=choice.threshold, only=THRESHOLD_METRICS, chosen_by=criterion)
+    source = found.read.source(file)
     if report.contradicted:  # no threshold follows from an alpha that cannot be
-        found = dict.fromkeys(choice.to_dict()) | {"criterion": criterion, "wanted": value}
-        found |= dict.fromkeys(("expected", "interval", "intervals", "optimism", "confusion"))
+        document = dict.fromkeys(choice.to_dict()) | {"criterion": criterion, "wanted": value}
+        document |= dict.fromkeys(("expected", "interval", "intervals", "optimism", "confusion"))
     else:
-        found = choice.to_dict() | {
+        document = choice.to_dict() | {
             "expected": {name: report.metrics[name] for name in choice.metrics},
             "interval": report.intervals.get(criterion),
             "intervals": report.intervals,
             "optimism": None if report.bootstrap is None else report.bootstrap.optimism,
             "confusion": report.confusion,
         }
-    document = found | {
+    document |= {
         "contradicted": report.contradicted,
         "proportions": report.proportions,
         "estimation": report.estimation,
