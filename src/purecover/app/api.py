@@ -15,7 +15,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from purecover._codec import find_fault
 from purecover.app import jobs
 from purecover.app.store import FullError, Job, Store, Upload
 
@@ -76,20 +75,8 @@ def json_answer(
     return Response(text, status, headers, media_type="application/json")
 
 
-def _read_request(data: Any) -> jobs.ReportRequest:
-    """Return what was asked for, or the first fault in words."""
-    try:
-        return msgspec.convert(data, jobs.ReportRequest)
-    except msgspec.ValidationError as error:
-        fault = find_fault(jobs.ReportRequest, data)
-        if fault is None:
-            raise ApiError(422, f"{error}.") from error
-        what = repr(fault.path) if fault.path else "the body"
-        raise ApiError(422, f"{what} must be {fault.must}, got {fault.got}.") from error
-
-
-async def _read_body(request: Request) -> Any:
-    """The JSON document of a request; a number without decimals is a whole one."""
+async def _read_body(request: Request) -> jobs.ReportRequest:
+    """Return the report that a request asks for."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ApiError(415, "the body must be application/json.")
@@ -103,15 +90,11 @@ async def _read_body(request: Request) -> Any:
     except TimeoutError:
         raise ApiError(408, "the body took too long to come.") from None
     try:
-        data = msgspec.json.decode(body)
+        return msgspec.json.decode(body, type=jobs.ReportRequest)
+    except msgspec.ValidationError as error:
+        raise ApiError(422, f"{error}.") from error
     except (msgspec.DecodeError, RecursionError) as error:
         raise ApiError(400, f"the body is not JSON: {str(error)[:200]}.") from error
-    if isinstance(data, dict):
-        data = {
-            name: int(value) if isinstance(value, float) and value.is_integer() else value
-            for name, value in data.items()
-        }
-    return data
 
 
 class Api:
@@ -202,7 +185,7 @@ class Api:
                     raise _no_room(error) from error
                 raise
         self.store.keep_upload(upload)
-        return json_answer(upload.about, 201, {"Location": f"/api/files/{upload.id}"})
+        return json_answer(upload.about, 201)
 
     async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
         """Write to the disk while counting: a chunked body does not say how long it is."""
@@ -247,7 +230,7 @@ class Api:
     @route("POST", "/api/jobs")
     async def add_job(self, request: Request) -> Response:
         """Make a report."""
-        wanted = _read_request(await _read_body(request))
+        wanted = await _read_body(request)
         upload = self._file(wanted.file)
         try:
             job = self.store.begin_job(upload, wanted.score)
@@ -265,7 +248,7 @@ class Api:
                 raise _no_room(error) from error
             raise
         job.task = asyncio.create_task(self._make(job, wanted))
-        return json_answer(job.about, 202, {"Location": f"/api/jobs/{job.id}"})
+        return json_answer(job.about, 202)
 
     async def _make(self, job: Job, wanted: jobs.ReportRequest) -> None:
         def progress(at: jobs.Step) -> None:

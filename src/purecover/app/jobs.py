@@ -105,41 +105,7 @@ Word = Annotated[str, Meta(max_length=1000)]
 
 
 class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What to evaluate; the names are those of the options of purecover evaluate.
-
-    Attributes
-    ----------
-    file : str
-        The file, as POST /api/files named it.
-    score : list
-        Column of scores; several are compared on the same rows.
-    labeled : str
-        Column that says who carries the label.
-    truth : str
-        Column of true classes.
-    sample_weight : str
-        Column of sample weights.
-    groups : str
-        Column of groups of dependent rows.
-    alpha : float
-        Share of positives among the unlabeled; estimated if absent.
-    beta : float
-        Share of positives among the labeled.
-    scenario : str
-        How the data were drawn.
-    estimator : str
-        What estimates alpha and beta where they are not given.
-    positive_label : str
-        Value of the labeled column that means labeled.
-    negative_label : str
-        Value of the labeled column that marks known negatives.
-    missing_is_unlabeled : bool
-        Count blank cells of the labeled column as unlabeled.
-    n_resamples : int
-        Bootstrap resamples; 0 for none.
-    confidence_level : float
-        Confidence level of intervals and bands.
-    """
+    """What to evaluate; the names are those of the options of purecover evaluate."""
 
     file: Id
     score: Scores

@@ -101,14 +101,13 @@ def sample(file: str, /, **given: Any) -> int:
     """
     import numpy as np
 
+    from purecover._validation import check_choice, check_integer
     from purecover.audit.posterior import strata_of
     from purecover.cli.rows import Columns, read_rows
 
-    n, design, quiet = given["n"], given.get("design", "random"), given.get("quiet", False)
-    if design not in ("random", "top"):
-        raise CommandError(f"--design must be random or top, got {show(design)}.")
-    if n < 1:
-        raise CommandError(f"--n must be a whole number of at least 1, got {n}.")
+    quiet = given.get("quiet", False)
+    n = check_integer("n", given["n"], low=1)
+    design = check_choice("design", given.get("design", "random"), ("random", "top"))
     if design == "top":
         output.refuse("cannot be had with --design top.", strata=given.get("strata"))
     else:
