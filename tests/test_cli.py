@@ -155,7 +155,7 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
 def test_a_refusal_says_that_alpha_is_estimated(run) -> None:
     refused = run("threshold", EXAMPLE, "--precision", "0.99999", *FEW)
     assert refused.code == 2
-    assert "Hint: alpha is estimated as 0." in refused.err
+    assert "Alpha is estimated as 0." in refused.err
     assert "give --alpha if you know it" in refused.err
     known = run("threshold", EXAMPLE, *ALPHA, "--precision", "0.99999", *FEW)
     assert known.code == 2

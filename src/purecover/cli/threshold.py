@@ -46,9 +46,10 @@ def threshold(file: str, /, **given: Any) -> int:
         error.parameter = names.get(str(error.parameter), error.parameter)
         if estimation is not None and value is not None and 0 <= value <= 1:
             error.hint = (
-                f"alpha is estimated as {used.alpha:.3f}; give --alpha if you know it, or judge "
-                f"high-scoring rows by hand (purecover audit sample). {error.hint or ''}"
-            ).strip()
+                f"{error.hint or 'ask for less'}. Alpha is estimated as {used.alpha:.3f}; give "
+                "--alpha if you know it, or judge high-scoring rows by hand (purecover audit "
+                "sample)."
+            )
         raise
     report = found.report(threshold=choice.threshold, only=THRESHOLD_METRICS, chosen_by=criterion)
     source = found.read.source(file)
