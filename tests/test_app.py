@@ -84,25 +84,6 @@ def test_a_csv_becomes_the_report_of_the_command_line(
     assert kept == {"report.html", "report.json"}
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.csv.gz", gzip.compress(GOOD)),
-        ("a.tsv", GOOD.replace(b",", b"\t")),
-        ("a.json", b'[{"score": 0.5, "labeled": 1, "truth": 1}, {"score": 0.1, "labeled": 0}]'),
-        ("a.jsonl", b'{"score": 0.5, "labeled": 1, "truth": 1}\n{"score": 0.1, "labeled": 0}\n'),
-        ("no-ending", GOOD),
-        ("utf16.csv", GOOD.decode().encode("utf-16")),
-    ],
-)
-def test_other_formats_are_looked_into(client: TestClient, name: str, content: bytes) -> None:
-    answer = send(client, content, name)
-    assert answer.status_code == 201, answer.text
-    about = answer.json()
-    assert [column["name"] for column in about["columns"]] == ["score", "labeled", "truth"]
-    assert about["name"] == name
-
-
 def test_the_example_is_one_click_away(client: TestClient) -> None:
     answer = client.post("/api/example")
     assert answer.status_code == 201

@@ -116,27 +116,6 @@ def test_a_worker_that_breaks_takes_one_report_with_it(name: str) -> None:
         assert wait_for(client, good)["state"] == "done"
 
 
-@pytest.mark.parametrize("kills", [1, 2])
-def test_a_task_outlives_one_worker_that_died_while_it_worked(tmp_path: Path, kills: int) -> None:
-    died = tmp_path / "died"
-    died.touch()
-    task = "    task = json.loads(line)\n"
-    worker = OBEDIENT.replace(
-        task,
-        f"""{task}
-    with open({str(died)!r}, "r+") as file:
-        if len(file.read()) < {kills}:
-            file.write("x")
-            file.close()
-            os.kill(os.getpid(), 9)
-""",
-    )
-    with running(worker=(sys.executable, "-c", worker)) as (client, _):
-        answer = send(client, GOOD, "good.csv")
-    assert died.read_text() == "x" * kills
-    assert answer.is_success == (kills == 1), answer.text
-
-
 def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
     pool = Pool([sys.executable, "-c", "pass"], size=1)
     with pytest.raises(WorkError, match="ended unexpectedly"):

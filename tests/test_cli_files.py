@@ -18,8 +18,6 @@ import pytest
 from purecover.cli import main
 from purecover.cli.files import sniff_delimiter
 
-CHUNK = 1 << 15
-
 N = 40
 SCORES = [((i * 37) % 101) / 100 for i in range(N)]
 LABELED = [int(i % 4 == 0) for i in range(N)]
@@ -116,22 +114,6 @@ def test_a_wanted_name_decides_the_delimiter() -> None:
     sample = ["a,b;c,d;e\n", "1,2;3,4;5\n"]
     assert sniff_delimiter(sample, frozenset({"c,d"})) == ";"
     assert sniff_delimiter(sample, frozenset({"b;c"})) == ","
-
-
-@pytest.mark.parametrize(
-    ("positive", "negative"),
-    [
-        ("1", "0"),
-        ("1", "-1"),
-        ("1.0", "0.0"),
-        ("TRUE", "false"),
-        ("yes", "No"),
-        ("positive", "unlabeled"),
-    ],
-)
-def test_spellings_of_labels(evaluate, file, positive: str, negative: str) -> None:
-    rows = [f"{s},{positive if y else negative}" for s, y in zip(SCORES, LABELED, strict=True)]
-    assert_same_data(evaluate(file("a.csv", csv_text(rows=rows))))
 
 
 def jsonl(labels: Callable[[int], object] = int) -> str:
@@ -281,14 +263,6 @@ def test_all_bad_cells_are_counted_and_the_first_are_shown(evaluate, file) -> No
     assert "bad10" not in message
 
 
-def test_rows_are_counted_across_chunks_and_quoted_newlines(evaluate, file) -> None:
-    n = CHUNK + 10
-    lines = ["score,labeled,note"]
-    lines += [f'{i % 7},{i % 2},"a\nb"' for i in range(n)]
-    lines[n - 3] = "oops,1,c"
-    assert f"row {n - 3} 'oops'" in evaluate(file("a.csv", "\n".join(lines)))
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -344,11 +318,6 @@ def test_missing_files_directories_and_odd_names(evaluate, tmp_path: Path) -> No
     assert "is a directory" in evaluate(tmp_path)
     assert "cannot be opened" in evaluate("a\0b")
     assert "cannot be opened" in evaluate("x" * 5000)
-
-
-def test_negative_weights_are_refused(evaluate, file) -> None:
-    rows = [f"{r},{-1 if i == 3 else 1}" for i, r in enumerate(ROWS)]
-    assert "non-negative" in evaluate(file("a.csv", csv_text(HEADER + ",w", rows)), "--weight", "w")
 
 
 # -- written files ----------------------------------------------------------------------------

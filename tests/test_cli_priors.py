@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +13,7 @@ from tests.command_line import Result, call_main
 
 import purecover
 from purecover import simulate
-from purecover.estimators.compare import compare_priors, estimator_names
+from purecover.estimators.compare import compare_priors
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 PAIR = ("--estimators", "bbe,roc-slope")
@@ -33,18 +32,6 @@ def example() -> tuple[np.ndarray, np.ndarray]:
 
 
 # -- the table --------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_all_estimators_by_default(run, example) -> None:
-    result = run(EXAMPLE, "--resamples", "0")
-    assert result.code == 0
-    rows = re.findall(r"^[* ] ([a-z][\w-]*) +0\.\d{4}", result.out, re.MULTILINE)
-    assert rows == [row.name for row in compare_priors(*example, n_resamples=0)]
-    assert {"label-curve", "alphamax-n", "bbe", "dedpul", "roc-slope"} <= set(rows)
-    assert set(rows) < set(estimator_names())
-    assert not {"noisy", "alphamax", "default"} & set(rows)
-    assert "the default estimator" in result.out
 
 
 def test_json(run, example) -> None:

@@ -326,7 +326,8 @@ def _combined(
     words, ends = f"\n\n{both}\n\n{report}", None
     if not report.contradicted:
         gaps = [both.believed.beta - end for end in (alpha.low, alpha.high)]
-        ends = [report._auc_at(gap) if gap > 0 else math.nan for gap in gaps]
+        excess = report.auc_pu - 0.5
+        ends = [min(max(0.5 + excess / gap, 0.0), 1.0) if gap > 0 else math.nan for gap in gaps]
         words += "\n\nover the interval of alpha the AUC goes from "
         words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
     output.note_blanks(rows.source(scores), quiet=quiet)
