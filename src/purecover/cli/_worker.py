@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,7 +28,6 @@ from purecover._progress import show_bars
 from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-_SAYS_OFTEN = 0.1
 Tell = Callable[[msgspec.Struct], None]
 
 
@@ -51,7 +49,11 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
         tell(Step("Reading"))
         rows = read_rows(task.file, columns, several=True, **roles)
         tell(Step(f"Evaluating {rows.labeled.size:,} rows"))
-        found = evaluate_rows(rows, progress=_steps(tell, "Resampling"), **settings)
+
+        def advance(done: int, total: int) -> None:
+            tell(Step("Resampling", int(done), int(total)))
+
+        found = evaluate_rows(rows, progress=advance, **settings)
     tell(Step("Writing the report"))
     source = rows.source(task.file)
     document = found.to_dict() | {"source": source}
@@ -63,20 +65,6 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     if len(columns.score) > 1:
         return Evaluated(notes, {}, comparison_headline(found).lines)
     return Evaluated(notes, _figures(found), headline(found).lines)
-
-
-def _steps(tell: Tell, title: str) -> Callable[[int, int], None]:
-    """Tells how far a step is, not too often."""
-    said = 0.0
-
-    def advance(done: int, total: int) -> None:
-        nonlocal said
-        now = time.monotonic()
-        if now - said >= _SAYS_OFTEN:
-            said = now
-            tell(Step(title, int(done), int(total)))
-
-    return advance
 
 
 def _command(file: str, request: ReportRequest) -> str:

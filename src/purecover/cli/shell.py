@@ -28,9 +28,9 @@ app = App(
     name="purecover",
     help="True classifier performance from positive-unlabeled data.",
     help_epilogue=(
-        "Exit codes: 0 all is well; 1 what was given contradicts the scores, a check found an "
-        "error (with --strict), or scores drift (with --fail-on-drift); 2 bad usage or bad input; "
-        "130 interrupted; 141 nobody reads the output."
+        "Exit codes: 0 all is well; 1 what was given contradicts the scores, a check fails the "
+        "command (--strict, --fail-on), or scores drift (--fail-on-drift); 2 bad usage or bad "
+        "input; 130 interrupted; 141 output pipe closed."
     ),
     version=__version__,
     version_flags=["--version"],

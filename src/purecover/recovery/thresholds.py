@@ -18,7 +18,7 @@ from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
-from purecover.recovery.curves import RecoveredRoc, recover_roc, roc_from_counts
+from purecover.recovery.curves import RecoveredRoc, recover_roc
 from purecover.recovery.metrics import METRICS, RateFunction, RecoveredMetrics, RecoveryOptions
 from purecover.recovery.rates import check_data
 
