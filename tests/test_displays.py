@@ -45,7 +45,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery.calibration import recover_calibration
 from purecover.recovery.curves import recover_pr, recover_roc
 from purecover.recovery.decisions import recover_decision_curve
-from purecover.recovery.grids import auc_sensitivity, sensitivity
+from purecover.recovery.grids import sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
 
@@ -99,7 +99,7 @@ def make_cases() -> dict[str, Case]:
     decisions = recover_decision_curve(COUNTS, PROPORTIONS)
     few = np.linspace(0, 0.4, 5)
     precision = sensitivity(COUNTS, "precision", alphas=few, betas=few + 0.6)
-    clean = auc_sensitivity(COUNTS, betas=1.0)
+    clean = sensitivity(COUNTS, betas=1.0)
     return {
         "roc": Case(RecoveredRocDisplay, roc, "roc", {}),
         "roc with band": Case(RecoveredRocDisplay, roc, "roc", {"band": BAND}),
@@ -113,9 +113,7 @@ def make_cases() -> dict[str, Case]:
         "threshold flagged": Case(
             ThresholdDisplay, curves, "curves", {"choice": 0.5, "against": "flagged"}
         ),
-        "sensitivity": Case(
-            SensitivityDisplay, auc_sensitivity(COUNTS), "grid", {"mark": PROPORTIONS}
-        ),
+        "sensitivity": Case(SensitivityDisplay, sensitivity(COUNTS), "grid", {"mark": PROPORTIONS}),
         "sensitivity of precision": Case(SensitivityDisplay, precision, "grid", {}),
         "sensitivity curve": Case(SensitivityDisplay, clean, "grid", {"mark": PROPORTIONS}),
     }

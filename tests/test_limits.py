@@ -56,7 +56,7 @@ def metrics(**options: Any) -> Any:
     return pu.recover_metrics(COUNTED, CLEAN, **options)
 
 
-def roc() -> pu.recovery.RecoveredRoc:
+def roc() -> pu.recovery.curves.RecoveredRoc:
     return pu.recover_roc(COUNTED, CLEAN)
 
 
@@ -130,12 +130,6 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], str, str]] = [
         "[0, 1]",
     ),
     (
-        "recover_partial_auc_direct",
-        lambda max_fpr: pu.recovery.recover_partial_auc_direct(COUNTED, CLEAN, max_fpr),
-        "max_fpr",
-        "(0, 1]",
-    ),
-    (
         "correct_posterior",
         lambda prior: pu.recovery.correct_posterior(0.3, 0.3, CLEAN, prior=prior),
         "prior",
@@ -144,13 +138,6 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], str, str]] = [
     (
         "posterior_band",
         lambda labeled_share: pu.recovery.posterior_band(labeled_share, CLEAN),
-        "labeled_share",
-        "(0, 1)",
-    ),
-    ("min_auc_pr", pu.recovery.min_auc_pr, "prior", "[0, 1]"),
-    (
-        "recover_precision",
-        lambda labeled_share: pu.recovery.recover_precision(0.5, labeled_share, CLEAN),
         "labeled_share",
         "(0, 1)",
     ),

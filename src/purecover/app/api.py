@@ -184,11 +184,8 @@ def _checked(form: type[FormT], data: Any) -> FormT:
     try:
         return msgspec.convert(data, form)
     except msgspec.ValidationError as error:
-        fault = find_fault(form, data)
-        if fault is None:
-            raise ApiError(422, f"{error}.") from error
-        what = repr(fault.path) if fault.path else "the body"
-        raise ApiError(422, f"{what} must be {fault.must}, got {fault.got}.") from error
+        place, reason = find_fault(error)
+        raise ApiError(422, f"{repr(place) if place else 'the body'}: {reason}.") from error
 
 
 async def _read_body(request: Request) -> Any:
