@@ -340,8 +340,6 @@ class AlphaMaxDisplay(base.Display):
     flipped : bool, default=False
         Whether to draw the curve that beta depends on, with labeled and unlabeled exchanged: the
         ``curve_flipped_`` of a fitted :class:`AlphaMaxN`.
-    heuristic : bool, default=False
-        Whether to draw the quantity by which the elbow was chosen, on an axis of its own.
     name : str, optional
         The title of the axes.
 
@@ -353,10 +351,6 @@ class AlphaMaxDisplay(base.Display):
         The log-likelihood as computed, where one can see that it differs.
     elbow_ : matplotlib Line2D
         The vertical line at the elbow.
-    heuristic_ : matplotlib Line2D or None
-        What the elbow was chosen by.
-    heuristic_ax_ : matplotlib Axes or None
-        Its axes, which share the horizontal one.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
 
@@ -378,8 +372,6 @@ class AlphaMaxDisplay(base.Display):
     raw_: Line2D | None
     line_: Line2D
     elbow_: Line2D
-    heuristic_: Line2D | None
-    heuristic_ax_: Axes | None
 
     @public
     def __init__(
@@ -387,17 +379,14 @@ class AlphaMaxDisplay(base.Display):
         curve: AlphaMax | AlphaMaxCurve,
         *,
         flipped: bool = False,
-        heuristic: bool = False,
         name: str | None = None,
     ) -> None:
         valid.check_flag("flipped", flipped)
-        valid.check_flag("heuristic", heuristic)
         self.curve = _curve_of(curve, flipped=bool(flipped))
         self.flipped = bool(flipped)
         # What the share is: with wrong labels, not alpha alone.
         wrong_labels = getattr(curve, "curve_flipped_", None) is not None
         self._share = "alpha / beta" if wrong_labels else "alpha"
-        self.heuristic = bool(heuristic)
         self.name = name
 
     @classmethod
@@ -409,7 +398,6 @@ class AlphaMaxDisplay(base.Display):
         *,
         estimator: AlphaMax | None = None,
         flipped: bool = False,
-        heuristic: bool = False,
         **options: Unpack[AlphaMaxKeywords],
     ) -> Self:
         """Run AlphaMax on scores and draw its curve.
@@ -423,8 +411,6 @@ class AlphaMaxDisplay(base.Display):
         flipped : bool, default=False
             Whether to exchange the roles of labeled and unlabeled, for the curve that beta
             depends on.
-        heuristic : bool, default=False
-            Whether to draw what the elbow was chosen by.
         **options
 
         Returns
@@ -450,15 +436,13 @@ class AlphaMaxDisplay(base.Display):
         valid.check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
         counts = base.RowOptions.among(options).counted(scores, labeled)
         fitted = clone(estimator).fit(counts.flipped() if flipped else counts)
-        return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
+        return cls(fitted.curve_, flipped=flipped)._drawn(options)
 
     def _summary(self) -> str:
         return f"elbow at {self.curve.elbow:.3g}, {self.curve.inclusion.size} points"
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        names = ["inclusion", "log_likelihood", "corrected"]
-        if self.heuristic:
-            names.append("heuristic")
+        names = ("inclusion", "log_likelihood", "corrected")
         return {name: getattr(self.curve, name) for name in names}
 
     @public
@@ -474,12 +458,11 @@ class AlphaMaxDisplay(base.Display):
         Returns
         -------
         AlphaMaxDisplay
-            Itself, with the artists as ``raw_``, ``line_``, ``elbow_``, ``heuristic_`` and
-            ``heuristic_ax_`` (None where not drawn), ``ax_`` and ``figure_``.
+            Itself, with the artists as ``raw_`` (None where not drawn), ``line_``, ``elbow_``,
+            ``ax_`` and ``figure_``.
         """
         ax = self._open(ax, figsize=(6.4, 4.2))
         given, curve = base.Look.among(look), self.curve
-        self.heuristic_, self.heuristic_ax_ = None, None
         self.raw_ = None
         apart = float(np.abs(curve.corrected - curve.log_likelihood).max())
         if apart > _SEEN * float(np.ptp(curve.log_likelihood)):
@@ -491,26 +474,15 @@ class AlphaMaxDisplay(base.Display):
             curve.inclusion, curve.corrected, **base.style(line, given.curve_kwargs)
         )
         self.elbow_ = ax.axvline(curve.elbow, **_ELBOW, label=f"elbow at {curve.elbow:.3g}")
-        handles = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
-        if self.heuristic:
-            self.heuristic_ax_ = ax.twinx()
-            line = {"color": base.ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
-            (self.heuristic_,) = self.heuristic_ax_.plot(curve.inclusion, curve.heuristic, **line)
-            self.heuristic_ax_.set_ylabel("Heuristic of the elbow")
-            handles.append(self.heuristic_)
         ax.set(
             xlabel=_FLIPPED_LABEL if self.flipped else _LABEL.format(self._share),
             ylabel="Log-likelihood",
             xlim=(0.0, 1.0),
         )
         self._titled(given)
-        if given.despine and self.heuristic_ax_ is not None:
-            self.heuristic_ax_.spines["top"].set_visible(False)
-        if self.heuristic_ax_ is None:
-            # The curve leaves the lower left corner free: it is level first and falls last.
-            ax.legend(handles=handles, loc="lower left", framealpha=1)
-        else:  # there the heuristic is, low first and high last; and the upper axes cover the lower
-            self.heuristic_ax_.legend(handles=handles, loc="center left", framealpha=1)
+        # The curve leaves the lower left corner free: it is level first and falls last.
+        drawn = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
+        ax.legend(handles=drawn, loc="lower left", framealpha=1)
         return self
 
 
