@@ -590,20 +590,6 @@ def test_bounds_hold_for_bins_of_an_engine(data, tolerance, proportions):
 
 
 @pytest.mark.slow
-@given(data=rows(), n_bins=st.integers(1, 30), proportions=shares(), target=TARGETS)
-@settings(max_examples=250)
-def test_bounds_hold_for_any_bins_many_times(data, n_bins, proportions, target):
-    check_thinned(data, n_bins, proportions, target)
-
-
-@pytest.mark.slow
-@given(data=rows(), tolerance=TOLERANCES, proportions=shares())
-@settings(max_examples=250)
-def test_bounds_hold_for_bins_of_an_engine_many_times(data, tolerance, proportions):
-    check_engine(data, tolerance, proportions)
-
-
-@pytest.mark.slow
 def test_bounds_hold_for_ten_million_rows():
     rng = np.random.default_rng(0)
     labeled = rng.random(10_000_000) < 0.1

@@ -337,20 +337,13 @@ class TestLeaningMetrics:
         assert low == pytest.approx(0.1275, abs=5e-4)
         assert high == pytest.approx(0.9843, abs=5e-4)
 
-    @pytest.mark.parametrize("metric", ["auc_pr", "average_precision", "normalized_auc_pr"])
     @pytest.mark.parametrize("estimate", [-0.5, 0.0, 0.3, 0.5, 0.8, 1.0, 1.5])
-    def test_contains_both(self, metric: str, estimate: float) -> None:
-        found = replicated(self.GRID, estimate, metric)
+    def test_contains_both(self, estimate: float) -> None:
+        found = replicated(self.GRID, estimate)
         corrected = _bias_corrected(self.GRID, estimate, 0.05)
         assert found.low == pytest.approx(min(0.05, corrected[0]))
         assert found.high == pytest.approx(max(0.95, corrected[1]))
         assert found.method == "bootstrap percentile, plain or bias-corrected, multinomial"
-
-    def test_an_estimate_beyond_all_replicates_reaches_to_the_last(self) -> None:
-        above = replicated(self.GRID, 2.0)
-        assert (above.low, above.high) == pytest.approx((0.05, 1.0), abs=1e-6)
-        below = replicated(self.GRID, -1.0)
-        assert (below.low, below.high) == pytest.approx((0.0, 0.95), abs=1e-6)
 
     def test_replicates_that_are_equal_are_no_certainty(self) -> None:
         for values in (np.full(50, 0.7), np.append(np.full(99, 0.7), 0.8)):

@@ -25,7 +25,6 @@ from purecover import simulate
 from purecover.proportions import MixtureProportions
 from purecover.recovery import curves as _curves
 from purecover.recovery.curves import (
-    AREA_RULES,
     REPAIRS,
     area_under_pr,
     min_auc_pr,
@@ -187,35 +186,6 @@ def test_isotonic_is_the_least_squares_projection() -> None:
         options={"maxiter": 2000, "ftol": 1e-14},
     )
     np.testing.assert_allclose(np.cumsum(result.x), roc.fpr[1:-1], atol=1e-5)
-
-
-def em_twin(
-    counts: pu.ScoreCounts, proportions: pu.MixtureProportions, n_steps: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same maximum by EM with an isotonic M-step (Qin et al. 2014), slowly."""
-    from sklearn.isotonic import isotonic_regression
-
-    alpha, beta = proportions.alpha, proportions.beta
-    labeled, unlabeled = (t[::-1].astype(float) for t in (counts.labeled, counts.unlabeled))
-    n = labeled + unlabeled
-    share = np.linspace(0.2, 0.8, n.size)
-    for _ in range(n_steps):
-        f1, f0 = n * share / (n * share).sum(), n * (1 - share) / (n * (1 - share)).sum()
-        positive = labeled * beta * f1 / (beta * f1 + (1 - beta) * f0)
-        positive += unlabeled * alpha * f1 / (alpha * f1 + (1 - alpha) * f0)
-        share = isotonic_regression(positive / n, sample_weight=n)
-    return f1, f0
-
-
-@pytest.mark.slow
-def test_likelihood_is_the_limit_of_em() -> None:
-    proportions = pu.MixtureProportions(0.3, 0.85)
-    s = pu.simulate.binormal(1.2).sample(60, 200, alpha=0.3, beta=0.85, random_state=0)
-    counts = pu.ScoreCounts.from_scores(np.round(s.scores, 1), s.labeled)
-    f1, f0 = em_twin(counts, proportions, 20_000)
-    roc = pu.recover_roc(counts, proportions, repair="likelihood", concavity_guard=False)
-    np.testing.assert_allclose(np.diff(roc.tpr)[::-1], f1, atol=2e-4)
-    np.testing.assert_allclose(np.diff(roc.fpr)[::-1], f0, atol=2e-4)
 
 
 def best_log_likelihood(
@@ -677,19 +647,6 @@ def test_segments_without_a_hyperbola_stay_straight() -> None:
 # -- small rules ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("excess", "used"), [(0.019, "hull"), (0.021, "isotonic")])
-def test_guard_speaks_beyond_two_standard_errors(
-    monkeypatch: pytest.MonkeyPatch, excess: float, used: str
-) -> None:
-    from purecover.recovery import curves as _roc
-
-    monkeypatch.setattr(_roc, "concavity_excess", lambda *_: (excess, 0.01))
-    s = pu.simulate.binormal(2).sample(100, 500, alpha=0.25, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pu.exceptions.RecoveryWarning)
-        assert pu.recover_roc(s.counts, s.proportions, repair="hull").repair == used
-
-
 def test_hull_is_cut_where_it_crosses_the_box() -> None:
     """The mapped hull, point by point, is inside the box what the repair says."""
     s = pu.simulate.binormal(1.5).sample(300, 1500, alpha=0.3, beta=0.9, random_state=1)
@@ -717,20 +674,6 @@ def test_mean_of_a_ratio_where_the_series_serves() -> None:
         with decimal.localcontext(prec=40):
             exact = (1 - (1 + step).ln() / step) / step
         assert found == pytest.approx(float(exact), rel=1e-12)
-
-
-def test_costs_and_f_beta_are_one_unless_said() -> None:
-    s = pu.simulate.binormal(1).sample(100, 500, alpha=0.3, random_state=0)
-    one = {"f_beta": 1, "cost_fn": 1, "cost_fp": 1}
-    curves = (
-        pu.recovery.recover_metric_curves(s.counts, s.proportions, **more) for more in ({}, one)
-    )
-    points = (
-        pu.recover_metrics(s.counts, s.proportions, threshold=0.5, **more) for more in ({}, one)
-    )
-    for plain, said in (tuple(each.curves for each in curves), tuple(points)):
-        for name in ("f_beta", "cost"):
-            np.testing.assert_array_equal(plain[name], said[name])
 
 
 def test_an_auc_below_zero_is_cut_to_zero() -> None:
@@ -895,17 +838,6 @@ class TestAreas:
         fpr, tpr = binormal_curve
         for prior, expected in ((0.25, 0.6919450), (0.1, 0.4780717)):
             assert pr_segment_areas(tpr, fpr, prior).sum() == pytest.approx(expected, abs=6e-8)
-
-    def test_direct_functional(self, binormal_curve: tuple[np.ndarray, np.ndarray]) -> None:
-        fpr, tpr = binormal_curve
-        tpr_pu, fpr_pu = pu.recovery.observe_rates(tpr, fpr, NOISY)
-        ratio = ratio_integrals(tpr_pu, fpr_pu)
-        over_tpr = float(np.sum(ratio * np.diff(tpr_pu)))
-        over_fpr = float(np.sum(ratio * np.diff(fpr_pu)))
-        assert over_tpr == pytest.approx(2.0026039, abs=6e-8)
-        assert over_fpr == pytest.approx(1.6507719, abs=6e-8)
-        area = area_under_pr(*pu.recovery.recover_rates(tpr_pu, fpr_pu, NOISY), 0.25, AREA_RULES[0])
-        assert area == pytest.approx(0.6919450, abs=6e-8)
 
     @pytest.mark.parametrize(("limit", "expected"), [(0.1, 0.0410842), (0.3, 0.1878831)])
     def test_partial_auc(

@@ -35,9 +35,6 @@ _TITLES = {
     "beta": r"$\beta$ (labeled)",
     "delta": r"$\beta - \alpha$",
 }
-LEAST_SPAN = 0.3
-"""How much of [0, 1] the axis shows at least, so that a small difference looks small."""
-
 _ROW_SHARE = 0.6
 """How much of its row an estimator's marks take up."""
 
@@ -220,11 +217,10 @@ class PriorsDisplay(base.Display):
         self._plot_rows(ax)
         drawn = [table[each] for each in ("value", "low", "high")]
         ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
-        if len(self.quantities) > 1:  # all of [0, 1], so that one sees what is near its ends
-            ax.set(xlabel="Share of positives", xlim=base.limits(*drawn))
-        else:
-            label = f"Share of positives, {_TITLES[self.quantities[0]]}"
-            ax.set(xlabel=label, xlim=_near(*drawn))
+        label = "Share of positives"
+        if len(self.quantities) == 1:
+            label += f", {_TITLES[self.quantities[0]]}"
+        ax.set(xlabel=label, xlim=base.limits(*drawn))  # all of [0, 1]: small looks small
         self._titled(given)
         if len(self.quantities) > 1 and _has_room(ax):  # beside the picture it hides no interval
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
@@ -283,24 +279,6 @@ def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
     figure = Figure(figsize=display.figsize, layout="constrained")
     display.plot(figure.subplots())
     figure.savefig(file, format=kind, dpi=150)
-
-
-def _near(*values: FloatArray) -> tuple[float, float]:
-    """A part of the unit interval around the values, wide enough to show small as small."""
-    pooled = np.concatenate(values)
-    pooled = pooled[np.isfinite(pooled)]
-    if not pooled.size:
-        return base.limits(pooled)
-    low, high = float(pooled.min()), float(pooled.max())
-    more = max(0.05 * (high - low), 0.01, (LEAST_SPAN - (high - low)) / 2)
-    low, high = low - more, high + more
-    # An end of the unit interval may be passed by a little, as in all displays.
-    bottom, top = base.limits(pooled)
-    if low < bottom:
-        low, high = bottom, max(high, bottom + LEAST_SPAN)
-    if high > top:
-        low, high = min(low, top - LEAST_SPAN), top
-    return max(low, bottom), high
 
 
 def _has_room(ax: Axes) -> bool:
