@@ -95,15 +95,12 @@ def page(namespace: str, module: ModuleType) -> str:
     if namespace == "recovery":
         returned.append(results()["PURoc"])
     if returned:
-        lines += [
-            "Results",
-            "-------",
-            "",
-            "What these functions return; nobody makes one.",
-        ]
-        lines += ["", ".. autosummary::", "   :toctree: generated", ""]
-        lines += [f"   ~{kind.__module__}.{kind.__name__}" for kind in returned]
-        lines += [""]
+        lines += ["Results", "-------", "", "What these functions return; nobody makes one.", ""]
+        lines += [".. currentmodule:: purecover", ""]
+        lines += [".. autosummary::", "   :toctree: generated", ""]
+        for kind in returned:
+            lines.append(f"   ~{kind.__module__.removeprefix('purecover.')}.{kind.__name__}")
+        lines.append("")
     return "\n".join(lines)
 
 
