@@ -20,7 +20,7 @@ from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import map_rates
 
 if TYPE_CHECKING:
-    from purecover.checks.base import CheckResult
+    from purecover.checks import CheckResult
     from purecover.report.results import PUReport
 
 RARE = 0.1
