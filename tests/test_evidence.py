@@ -135,7 +135,6 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
         (2.0, 5, ("--alpha", "0.3"), ["PU010"], "(alpha, given)"),
         (2.0, 300, ("--alpha", "0.3"), [], "(alpha, given)"),
         (2.0, 300, ("--estimator", "roc-slope"), [], "(alpha, estimated; 95 % interval"),
-        (2.0, 300, ("--assume", "pure-top"), [], "(alpha, estimated; 95 % interval"),
     ],
 )
 def test_the_command_warns_as_evaluate_does(

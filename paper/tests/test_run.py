@@ -262,6 +262,27 @@ def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
+def test_workers_end_with_the_process_that_started_them(tmp_path) -> None:
+    def living(group: int) -> list[list[str]]:
+        stats = (Path(f"/proc/{each}/stat") for each in os.listdir("/proc") if each.isdigit())
+        texts = [stat.read_text() for stat in stats if stat.exists()]
+        fields = [text.rpartition(")")[2].split() for text in texts]
+        return [each for each in fields if int(each[2]) == group and each[0] != "Z"]
+
+    with start(tmp_path, jobs=2) as running:
+        for _ in range(3):  # both workers have had a cell
+            assert running.stdout.readline()
+        assert len(living(running.pid)) > 2
+        os.kill(running.pid, signal.SIGKILL)  # and nobody else
+        running.wait()
+        for _ in range(300):
+            if not living(running.pid):
+                break
+            time.sleep(0.1)
+        assert living(running.pid) == []
+
+
+@pytest.mark.slow
 def test_killed_often_it_ends_with_the_rows_of_an_undisturbed_run(tmp_path, undisturbed) -> None:
     rng = random.Random(0)  # noqa: S311 - moments, not secrets
     seen = [0]
