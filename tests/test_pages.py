@@ -6,13 +6,9 @@ import ast
 import csv
 import importlib
 import re
-import tomllib
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-import numpy as np
 import pytest
 
 import purecover as pu
@@ -140,13 +136,6 @@ def test_every_page_is_in_its_list(folder: str) -> None:
     assert set(listed) == there
 
 
-def test_links_of_the_readme_lead_somewhere() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
-    assert {"docs/howto/audit.rst", "docs/howto/model_selection.rst"} <= set(links)
-    assert [link for link in links if not (ROOT / link).exists()] == []
-
-
 def test_the_command_line_page_shows_every_command() -> None:
     from purecover.cli.shell import app
 
@@ -164,63 +153,3 @@ def test_the_command_line_page_shows_every_command() -> None:
 
 pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
-FOLDER = ROOT / "examples" / "real_data"
-PAGES = sorted(FOLDER.glob("plot_*.py"))
-
-
-def definitions(page: Path) -> dict[str, Any]:
-    """The imports, functions and constants that a script defines before it computes anything."""
-    kept = (ast.Import, ast.ImportFrom, ast.FunctionDef)
-    body = [
-        node
-        for node in ast.parse(page.read_text(encoding="utf-8")).body
-        if isinstance(node, kept)
-        or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).strip("()").isupper())
-    ]
-    names: dict[str, Any] = {"__file__": str(page)}
-    exec(compile(ast.Module(body, []), str(page), "exec"), names)  # noqa: S102
-    return names
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_public_names_only(page: Path) -> None:
-    tree = ast.parse(page.read_text(encoding="utf-8"))
-    used = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for name in node.names:
-                assert not name.name.startswith("purecover.")
-        elif isinstance(node, ast.ImportFrom):
-            assert not str(node.module).startswith("purecover")
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id == "pu":
-                used.add(node.attr)
-            assert not node.attr.startswith("_")
-    assert used
-    assert used <= set(dir(pu))
-
-
-def test_packages_are_pinned() -> None:
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    pinned = {each.partition("==")[0] for each in groups["dependency-groups"]["examples"]}
-    assert pinned == {definitions(page)["PACKAGE"] for page in PAGES}
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_positives_are_hidden_as_the_page_says(page: Path) -> None:
-    names = definitions(page)
-    try:
-        metadata.distribution(names["PACKAGE"])
-    except metadata.PackageNotFoundError:
-        pytest.skip(f"{names['PACKAGE']} is not installed")
-    X, positive = names["load"]()
-    assert len(X) == len(positive)
-    labeled = names["hide"](positive, seed=0)
-    assert labeled.sum() == names["N_LABELED"]
-    assert positive[labeled].all()
-    assert positive[~labeled].any()
-    assert not np.array_equal(labeled, names["hide"](positive, seed=1))
-    if "N_WRONG" in names:
-        noisy = names["hide"](positive, seed=0, n_wrong=names["N_WRONG"])
-        assert (noisy & ~positive).sum() == names["N_WRONG"]
-        assert np.array_equal(noisy & positive, labeled)

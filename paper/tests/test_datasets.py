@@ -18,7 +18,7 @@ from paper.tests.made_up_files import BANK_ROW, answer_openml, uci_answer, write
 from purecover.exceptions import InvalidInputError, PurecoverWarning
 from purecover_paper import datasets as _datasets
 from purecover_paper import sources as _sources
-from purecover_paper.datasets import Rule, load_paper_data
+from purecover_paper.datasets import load_paper_data
 
 DATASETS = _datasets.DATASETS
 
@@ -53,15 +53,6 @@ def test_counts_are_those_of_the_papers_table():
         assert (spec.n, spec.n_positive, spec.n_features) == tuple(
             int(row[column]) for column in ("n", "n1", "d")
         )
-
-
-def test_rules():
-    assert Rule(("a", "c"))(["a", "b", "c"]).tolist() == [True, False, True]
-    assert Rule(("1",), others=True)(["1", "2", "3"]).tolist() == [False, True, True]
-    assert Rule()(["1", "2", "6"]).tolist() == [False, False, True]
-    assert str(Rule(("0", "1"))) == "target is 0 or 1"
-    assert str(Rule(("1",), others=True)) == "target is not 1"
-    assert str(Rule()) == "target is above its mean"
 
 
 def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
@@ -233,15 +224,6 @@ def test_invented_values_are_refused_wherever_they_come_from(monkeypatch, tmp_pa
         load_paper_data("pima", cache=tmp_path)
     with pytest.warns(PurecoverWarning, match="SHA-256 is another"):  # a folder of one's own
         assert load_paper_data("pima", tmp_path).differences
-
-
-def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch, tmp_path):
-    shrink(monkeypatch, "pima", 2, 1)
-    answer_openml(monkeypatch, {37: PIMA})
-    (tmp_path / "file").write_text("", encoding="ascii")
-    with pytest.warns(PurecoverWarning, match="could not keep what it downloaded"):
-        data = load_paper_data("pima", cache=tmp_path / "file")
-    assert data.features.shape == (2, 8)
 
 
 def ask_uci(monkeypatch, answers):

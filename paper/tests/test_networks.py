@@ -21,7 +21,6 @@ from purecover.exceptions import (
 )
 from purecover.recovery import auc_pu
 from purecover_paper.networks import BaggedNetworks, bagged_scores_many
-from purecover_paper.networks import ensembles as _engine
 
 
 def world(n: int = 300, d: int = 3, seed: int = 0, shift: float = 1.0) -> tuple[Any, Any]:
@@ -191,25 +190,6 @@ def test_the_value_that_means_labeled(values, positive_label, expected):
     np.testing.assert_array_equal(model.predict_proba(X)[:, where], model.score_samples(X))
 
 
-def test_labels_that_say_nothing_are_refused():
-    X, labeled = world()
-    for y, says in (
-        (np.where(labeled, "yes", "positive"), "both mean the same"),
-        (np.ones(len(X)), "one class"),
-        (np.arange(len(X)) % 3, "Only binary classification"),
-    ):
-        with pytest.raises(InvalidInputError, match=says):
-            networks().fit(X, y)
-    with pytest.raises(InvalidInputError, match=r"'positive_label' .* one of the two values"):
-        networks(positive_label="x").fit(X, labeled)
-
-
-@pytest.mark.parametrize("name", sorted(set(BaggedNetworks().get_params()) - {"positive_label"}))
-def test_parameters_of_a_wrong_type_are_refused(name):
-    with pytest.raises(TypeError, match=f"'{name}' parameter of BaggedNetworks"):
-        BaggedNetworks(**{name: object()}).fit(*world())
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -233,15 +213,6 @@ def test_many_refuse(change, says):
         bagged_scores_many(**given)
 
 
-@pytest.mark.parametrize("side", ["labeled", "unlabeled"])
-@pytest.mark.parametrize("stratify", [False, True])
-def test_one_row_of_a_kind_has_no_score(side, stratify):
-    X, _ = world(100)
-    labeled = (np.arange(100) == 3) == (side == "labeled")
-    with pytest.raises(InvalidInputError, match=rf"'y' .* got 1 {side} row of 100\.\nHint: get"):
-        networks(stratify=stratify).fit(X, labeled)
-
-
 def test_a_device_needs_torch(monkeypatch):
     def absent(name: str) -> Any:
         raise ImportError(name)
@@ -250,13 +221,6 @@ def test_a_device_needs_torch(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"device='cuda'.*\nHint: pip install"):
         networks(device="cuda").fit(*world(30))
     assert issubclass(MissingDependencyError, PurecoverError)
-
-
-def test_auto_computes_here_where_there_is_no_card(monkeypatch):
-    monkeypatch.setattr(_engine, "_has_cuda", lambda: False)
-    X, labeled = world()
-    here, there = (networks(device=device).fit(X, labeled) for device in ("cpu", "auto"))
-    np.testing.assert_array_equal(here.oob_score_samples_, there.oob_score_samples_)
 
 
 def many_worlds(n_ensembles: int = 2, n_rows: int = 100) -> tuple[Any, Any, Any]:
@@ -286,12 +250,3 @@ def test_many_on_a_processor_are_single_ones() -> None:
         for i, seeds in ((slice(2), [7, 8]), (slice(1, 2), [8]))
     ]
     np.testing.assert_array_equal(seeded[0][1], seeded[1][0])
-
-
-@pytest.mark.parametrize("verbose", [0, False, 1, True])
-def test_the_bar_keeps_off_the_output(verbose, capsys):
-    networks(60, verbose=verbose).fit(*world())
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert ("Training networks" in err) == bool(verbose)
-    assert ("60/60" in err) == bool(verbose)

@@ -156,24 +156,6 @@ def test_a_checksum_alone_makes_no_cell(store, content, capsys) -> None:
         store.scores(cell.key)
 
 
-def test_a_store_of_a_newer_version(store) -> None:
-    store.add(Cell("wine", 1.0, 0), [], seconds=1)
-    (file,) = files_of(store, "cell")
-    file.write_bytes(file.read_bytes().replace(b"purecover.cell/1", b"purecover.cell/99"))
-    with pytest.raises(
-        InvalidInputError, match=r"layout 99.*\nHint: install a newer purecover-paper"
-    ):
-        store.cells()
-
-
-def test_what_a_killed_process_left_is_passed_over(store) -> None:
-    cell = Cell("wine", 1.0, 0)
-    store.add(cell, rows_of(cell), seconds=1)
-    Path(store.path, "cells", f".{'0' * 32}.x8kd2").write_bytes(b"purecover.ce")
-    store.verify()
-    assert store.done() == {cell.key}
-
-
 def test_a_disk_that_is_full_leaves_nothing(store, monkeypatch) -> None:
     def full(_: int) -> None:
         raise OSError("No space left on device")
