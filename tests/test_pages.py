@@ -95,8 +95,8 @@ OF_THE_PAPER = {n: cls for n, cls in KNOWN.items() if cls.__module__.startswith(
 
 def test_every_estimator_of_both_packages_has_a_row(extension: ModuleType) -> None:
     rows = {cells[0].partition("``, ")[0].strip("`"): cells for cells in extension.estimators()}
-    assert len(OURS) == 9
-    assert len(OF_THE_PAPER) == 10
+    assert len(OURS) >= 9
+    assert len(OF_THE_PAPER) >= 10
     for name, cls in {**OURS, **OF_THE_PAPER}.items():
         cells = rows[name]
         assert len(cells) == len(extension.EstimatorTable.heads)
