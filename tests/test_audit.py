@@ -54,17 +54,6 @@ def test_a_finite_population_is_the_hypergeometric_posterior(k, n, size) -> None
         assert found.high == pytest.approx(positives[np.searchsorted(reached, 0.975)] / size)
 
 
-def test_large_populations_are_continuous_with_small_ones() -> None:
-    exact = alpha_from_audit(300, 1000, n_unlabeled=100_999).alpha
-    nearly = alpha_from_audit(300, 1000, n_unlabeled=101_001).alpha
-    assert nearly.low == pytest.approx(exact.low, abs=2e-5)
-    assert nearly.high == pytest.approx(exact.high, abs=2e-5)
-    everyone = alpha_from_audit(300, 1000).alpha
-    assert alpha_from_audit(300, 1000, n_unlabeled=10**9).alpha.low == pytest.approx(
-        everyone.low, abs=1e-6
-    )
-
-
 def test_proportions_go_on_to_recovery() -> None:
     found = alpha_from_audit(27, 100)
     proportions = found.proportions(beta=0.9)
@@ -77,26 +66,6 @@ def test_proportions_go_on_to_recovery() -> None:
 
 
 # -- how many ---------------------------------------------------------------------------------
-
-
-def test_guesses_of_all_kinds() -> None:
-    sample = pu.simulate.binormal(separation=2.5).sample(300, 3000, alpha=0.2, random_state=0)
-    estimator = pu.estimators.LabelCurve().fit(sample.scores, sample.labeled)
-    interval = estimator.interval_["alpha"]
-    expected = interval.low, interval.high
-    assert plan_audit(width=0.1, alpha_guess=estimator).alpha_range == expected
-    assert plan_audit(width=0.1, alpha_guess=interval).alpha_range == expected
-    report = pu.evaluate(sample.scores, sample.labeled, n_resamples=20)
-    assert report.estimation is not None
-    ends = report.estimation.intervals["alpha"]
-    found = plan_audit(width=0.1, alpha_guess=report.estimation)
-    assert found.alpha_range == (ends.low, ends.high)
-    pilot = alpha_from_audit(8, 40)
-    assert plan_audit(width=0.1, alpha_guess=pilot).alpha_range == (
-        pilot.alpha.low,
-        pilot.alpha.high,
-    )
-    assert plan_audit(width=0.1, alpha_guess=pu.MixtureProportions(0.2)).alpha_range == (0.2, 0.2)
 
 
 # -- strata -----------------------------------------------------------------------------------

@@ -79,24 +79,6 @@ def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
     assert data.positive.tolist() == [False, False, True]
 
 
-def test_only_the_papers_rows_are_used(monkeypatch, tmp_path):
-    shrink(monkeypatch, "bank", 2, 1, first_rows=2)
-    header = [*DATASETS["bank"].columns, "target"]
-    rows = [[*BANK_ROW, y] for y in ("yes", "no", "yes", "yes")]
-    text = "\n".join(",".join(row) for row in [header, *rows])
-    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    assert load_paper_data("bank", tmp_path).positive.tolist() == [True, False]
-
-    shrink(monkeypatch, "gas", 2, 1, n_columns=2)
-    (tmp_path / "gas.csv").write_text(
-        "x1,x2,target\n1,2,1\n3,4,6\n5,6,5.0\n7,8,2\n", encoding="ascii"
-    )
-    data = load_paper_data("gas", tmp_path)
-    assert data.features.tolist() == [[1, 2], [5, 6]]
-    assert data.positive.tolist() == [True, False]
-    assert data.differences[0].startswith("d: 2 features, and 127 in the paper: the source has 128")
-
-
 @pytest.mark.parametrize("name", ["concrete", "housing", "pageblock", "pima", "mushroom"])
 def test_made_up_tables_are_taken_and_named(name, tmp_path):
     path = write_made_up(tmp_path, name)

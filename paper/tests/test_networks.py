@@ -6,8 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -118,16 +116,6 @@ def test_jobs_change_nothing():
         np.testing.assert_array_equal(one, other)
 
 
-def test_seeds():
-    X, labeled = world()
-    first, again, other = (networks(random_state=seed).fit(X, labeled) for seed in (1, 1, 2))
-    for one, two in zip(fitted(first), fitted(again), strict=True):
-        np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(first.oob_score_samples_, other.oob_score_samples_)
-    free = [networks(random_state=None).fit(X, labeled).oob_score_samples_ for _ in range(2)]
-    assert not np.array_equal(*free)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "check"),
@@ -149,21 +137,6 @@ def test_sparse_input_equals_dense(form):
     model, plain = networks().fit(form(X), labeled), networks().fit(X, labeled)
     np.testing.assert_array_equal(model.oob_score_samples_, plain.oob_score_samples_)
     np.testing.assert_array_equal(model.predict_proba(form(X)), plain.predict_proba(X))
-
-
-def test_columns_that_are_no_numbers_are_refused():
-    X, labeled = world()
-    words = np.where(X > 0, "high", "low")
-    times = pd.DataFrame({"when": pd.date_range("2020", periods=len(X))})
-    for library in (pd, pl):
-        frame = library.DataFrame({"size": X[:, 0], "color": ["red"] * len(X)})
-        for bad in (frame, words, times, times.assign(size=X[:, 0])):
-            with pytest.raises(PurecoverError, match=r"'X' .*fit .*\nHint: .*OneHot"):
-                networks().fit(bad, labeled)
-    model = networks().fit(X, labeled)
-    for bad in (words, sparse.csr_array((10**9, 3))):
-        with pytest.raises(InvalidInputError, match=r"parameter of BaggedNetworks\.score_samples"):
-            model.score_samples(bad)
 
 
 @pytest.mark.parametrize(

@@ -201,24 +201,6 @@ def test_cells_for_a_card_are_trained_together(store, monkeypatch, undisturbed) 
 
 
 @pytest.mark.usefixtures("little")
-def test_a_cell_that_fails_does_not_end_the_run(store, monkeypatch) -> None:
-    def fail(cell, *rest):
-        if cell.repeat == 1:
-            raise RuntimeError("no such luck")
-        return measure_little(cell, *rest)
-
-    monkeypatch.setattr(_run, "measure", fail)
-    told = []
-    done = run_study(design(2), store=store, data=problems(), on_progress=lambda *c: told.append(c))
-    assert (done.n_added, len(done.failed)) == (4, 4)
-    assert {cell.repeat for cell, _ in done.failed} == {1}
-    assert all("RuntimeError: no such luck" in error for _, error in done.failed)
-    assert told[-1] == (8, 8)
-    monkeypatch.setattr(_run, "measure", measure_little)
-    assert run_study(design(2), store=store, data=problems()).n_added == 4
-
-
-@pytest.mark.usefixtures("little")
 def test_an_interrupted_run_goes_on(store, undisturbed) -> None:
     def interrupt(done, _):
         if done == 5:

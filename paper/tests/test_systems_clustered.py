@@ -41,23 +41,6 @@ def test_helps_where_one_kind_is_labeled_rarely(inner):
     assert alphas(ClusteredLabels(inner)) == pytest.approx(0.4, abs=0.03)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_one_skewed_kind_is_one_cluster(seed):
-    # Half a dozen normal components describe it, and the sum over them would be far too high.
-    rng = np.random.default_rng(seed)
-    labeled = np.arange(5000) < 1000
-    positive = np.arange(5000) < 2200
-    X = np.where(
-        positive[:, None], 1.5 + rng.exponential(1.5, size=(5000, 2)), rng.normal(size=(5000, 2))
-    )
-    found = ClusteredLabels().fit(X, labeled)
-    assert found.diagnostics_["n_clusters"] == 1
-    assert found.proportions_.alpha == pytest.approx(0.3, abs=0.03)
-    split = ClusteredLabels(n_clusters=6).fit(X, labeled)
-    assert split.proportions_.alpha > found.proportions_.alpha + 0.01
-
-
 def test_merging():
     # The first two share rows, the third has its own.
     shares = np.array([[0.6, 0.4, 0], [0.4, 0.6, 0], [0.5, 0.5, 0], [0, 0, 1], [0, 0.02, 0.98]])

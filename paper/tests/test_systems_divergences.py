@@ -10,8 +10,6 @@ from scipy import integrate, optimize, stats
 
 from purecover import simulate
 from purecover.estimators.ratios import ElkanNoto
-from purecover.estimators.rows import FeatureRows
-from purecover_paper.systems import divergences as _divergences
 from purecover_paper.systems.divergences import (
     RIDGES,
     SHARES,
@@ -24,7 +22,6 @@ from purecover_paper.systems.divergences import (
     pearson_prior,
     pearson_weights,
     penalized_l1,
-    prepared,
     smallest_share,
     squared_distances,
 )
@@ -51,17 +48,6 @@ def test_bumps_equal_their_formula(n_rows, n_features):
         for j, center in enumerate(centers):
             expected = np.exp(-np.sum((row - center) ** 2) / (2 * 0.8**2))
             assert found[i, j] == pytest.approx(expected)
-
-
-def test_large_samples_are_drawn_from(monkeypatch):
-    monkeypatch.setattr(_divergences, "MOST_ROWS", 30)
-    X, labeled = rows_of(20, 100, 0.3, 2)
-    rng = np.random.default_rng(0)
-    few, notes = prepared(FeatureRows(X[labeled], X[~labeled]), rng)
-    assert (few.n_labeled, few.n_unlabeled) == (20, 30)
-    assert "20 of 20 labeled and 30 of 100 unlabeled" in notes[0]
-    estimator = PearsonDivergence().fit(X, labeled)
-    assert any("drawn at random" in note for note in estimator.diagnostics_["notes"])
 
 
 def test_worked_example():

@@ -8,8 +8,6 @@ from scipy import optimize, special, stats
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators.noisy import NoisyLabels
-from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems.fitted_roc import (
     FittedRoc,
     _points,
@@ -106,23 +104,6 @@ def test_exact_points_give_the_parameters_back(family):
     assert estimator.diagnostics_["deviance"] < 1e-6
 
 
-@pytest.mark.slow
-def test_only_the_power_family_describes_two_mixtures():
-    # With wrong labels x is a mixture, which the binormal curve takes for positives alone.
-    world = simulate.binormal(2)
-    samples = [world.sample(2000, 10_000, alpha=0.3, beta=0.8, random_state=i) for i in range(3)]
-    found = {}
-    for family in ("binormal", "power"):
-        estimator = NoisyLabels(FittedRoc(family=family), clean="never")
-        fits = [estimator.fit(s.counts).proportions_ for s in samples]
-        found[family] = np.mean([(p.alpha, p.beta) for p in fits], axis=0)
-        warned = any("two mixtures" in note for note in estimator.diagnostics_["notes"])
-        assert warned is (family == "binormal")
-    assert found["power"] == pytest.approx((0.3, 0.8), abs=0.04)
-    assert found["binormal"][0] < 0.3 - 0.05
-    assert found["binormal"][1] > 0.95
-
-
 @pytest.mark.parametrize(("family", "n_values"), [("binormal", 2), ("power", 3)])
 def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
     sample = simulate.binormal(2).sample(1000, 5000, alpha=0.3, random_state=0)
@@ -143,10 +124,3 @@ def test_deviance_is_twice_the_divergence(family):
     terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
     (found,) = deviance(family, parameters_of(family), points)
     assert found == pytest.approx(2 * np.sum(points.weight * terms))
-
-
-@pytest.mark.parametrize("seed", [3, 4, 8])
-def test_a_curve_on_the_diagonal_has_no_alpha(seed: int) -> None:
-    scores = np.random.default_rng(seed).normal(size=640)
-    with pytest.raises(IdentifiabilityError, match="no sign that the labeled"):
-        FittedRoc().fit(scores, np.arange(640) < 80)

@@ -13,7 +13,6 @@ from purecover_paper.systems.gaussian_mixtures import (
     Mixtures,
     Tally,
     _logits,
-    _standardized,
 )
 
 
@@ -153,13 +152,3 @@ def test_probabilities_are_taken_to_logits():
     assert kept.proportions_.alpha != pytest.approx(plain, abs=1e-3)
     found = _logits(np.array([0.0, 0.2, 0.5, 1.0]))
     np.testing.assert_allclose(1 / (1 + np.exp(-found)), [0.1, 0.2, 0.5, 0.75])
-
-
-def test_outliers_are_cut():
-    column = np.concatenate((np.random.default_rng(0).normal(size=999), [1e30]))[:, None]
-    found, notes = _standardized(column, np.ones(1000))
-    assert 4 < found.max() < 5
-    assert notes == ()
-    _, notes = _standardized(np.vstack((column, [[1e30]])), np.ones(1001))
-    assert notes[0].startswith("2 of 1001 examples lie where normal densities hold none")
-    assert np.std(found[:-1]) == pytest.approx(1, abs=0.1)

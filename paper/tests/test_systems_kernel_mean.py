@@ -106,23 +106,6 @@ def test_a_kernel_of_lower_rank_is_close(monkeypatch: pytest.MonkeyPatch) -> Non
         assert rough.distance(lam) == pytest.approx(exact.distance(lam), abs=0.005)
 
 
-def test_width_at_which_samples_are_farthest_apart() -> None:
-    X, labeled = shifted(60, 90, 2)
-    rows = FeatureRows(X[labeled], X[~labeled])
-    points, embedding, width = _embedded(rows, None)
-    pooled = np.concatenate((rows.labeled, rows.unlabeled))
-    squares = ((pooled[:, None] - pooled) ** 2).sum(axis=2)
-    median = np.median(np.sqrt(squares[np.triu_indices(len(pooled), 1)]))
-    weights = np.where(np.arange(150) < 60, 1 / 60, -1 / 90)
-    apart = {
-        w: np.sqrt(weights @ np.exp(-squares / (2 * (w * median) ** 2)) @ weights)
-        for w in np.logspace(-1, 1, 5)
-    }
-    assert width == pytest.approx(max(apart, key=apart.__getitem__))
-    assert embedding.apart == pytest.approx(max(apart.values()), abs=1e-3)
-    assert len(points.values) == 150
-
-
 def test_thresholds() -> None:
     X, labeled = shifted(400, 900, 2)
     rows = FeatureRows(X[labeled], X[~labeled])
