@@ -88,20 +88,20 @@ def test_a_document_that_was_changed_is_refused() -> None:
 
 def test_a_collection_that_was_changed_is_refused() -> None:
     whole = (files("purecover") / "data" / "reference.npz").read_bytes()
-    right = read_sealed("purecover.reference/1", io.BytesIO(whole))
+    right = read_sealed("purecover.reference/2", io.BytesIO(whole))
     assert right
     rng = np.random.default_rng(0)
     for place in rng.integers(0, 8 * len(whole), 60).tolist():
         flipped = bytearray(whole)
         flipped[place // 8] ^= 1 << place % 8
         try:
-            found = read_sealed("purecover.reference/1", io.BytesIO(flipped))
+            found = read_sealed("purecover.reference/2", io.BytesIO(flipped))
         except pu.exceptions.InvalidInputError:
             continue
         # Bits of an archive that nobody reads, such as the time of a file.
         assert all(np.array_equal(found[name], array) for name, array in right.items())
     with pytest.raises(pu.exceptions.InvalidInputError, match="does not fit its checksum"):
-        read_sealed("purecover.reference/2", io.BytesIO(whole))
+        read_sealed("purecover.reference/1", io.BytesIO(whole))
 
 
 def test_new_files_have_the_permissions_of_the_umask(
