@@ -1,6 +1,4 @@
-from purecover.audit.answers import AuditPosterior as AuditPosterior
 from purecover.audit.answers import combine as combine
-from purecover.audit.designs import AuditDesign as AuditDesign
 from purecover.audit.designs import JudgedRows as JudgedRows
 from purecover.audit.designs import draw as draw
 from purecover.audit.sizes import plan as plan

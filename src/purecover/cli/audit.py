@@ -43,10 +43,8 @@ def plan(**given: Any) -> int:
     how = chosen(given, "width figure confidence_level threshold review beta")
     where = "unlabeled rows drawn at random"
     if "scores" in given:
-        with output.progress_bars(quiet=quiet) as steps:
-            steps("Reading")
-            rows = read_rows(given["scores"], Columns.among(given))
-            how |= {"scores": rows.scores, "labeled": rows.labeled}
+        rows = read_rows(given["scores"], Columns.among(given))
+        how |= {"scores": rows.scores, "labeled": rows.labeled}
         where = "unlabeled rows with high scores, as audit sample draws them"
     n = pu.audit.plan(**how)
     if "json" in given:
@@ -89,10 +87,8 @@ def sample(file: str, /, **given: Any) -> int:
     if path is not None:
         output.check_writable("--out", path, not_this=file)
         _keep_answers(path)
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        copied = partial(_copied, file, asked=given.get("columns"))
-        rows = read_rows(file, Columns.among(given), cells=copied)
+    copied = partial(_copied, file, asked=given.get("columns"))
+    rows = read_rows(file, Columns.among(given), cells=copied)
     how = chosen(given, "n n_labeled design threshold review random_state")
     design = pu.audit.draw(rows.scores, rows.labeled, **how)
     # Scores and labels would lead the judges.
@@ -113,7 +109,7 @@ def sample(file: str, /, **given: Any) -> int:
             f"{design} written to {path}; fill in its column 'positive' with yes or no",
             quiet=quiet,
         )
-    rows.note_blanks(quiet=quiet)
+    output.note_blanks(rows.source(file), quiet=quiet)
     return 0
 
 
@@ -168,35 +164,32 @@ def estimate(file: str, /, **given: Any) -> int:
         What audit sample wrote, with verdicts filled in: yes or no, 1 or 0; blank where nobody
         judged.
     """
-    from purecover.cli.evaluate import say_contradicted
+    from purecover.cli.evaluate import exit_code
     from purecover.cli.rows import Columns, read_rows
 
-    quiet = given.get("quiet", False)
     how = chosen(given, "confidence_level random_state")
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        rows = read_rows(given["scores"], Columns.among(given))
-        scores, labeled = rows.scores, rows.labeled
-        judged = pu.audit.JudgedRows.read_csv(file, scores, labeled, **chosen(given, "answer"))
-        found = pu.audit.combine(judged, scores, labeled, **how, **chosen(given, "beta"))
-        how |= chosen(given, "threshold review")
-        report = pu.evaluate(
-            scores, labeled, proportions=found, progress=steps("Resampling"), **how
-        )
-    if "json" in given:
-        source = rows.source(given["scores"])
-        output.print_json({"audit": found, "report": report, "source": source})
-    else:
-        text = f"{found}\n\n{report}"
-        output.tell(repr(found.alpha.estimate) if quiet else _wrapped(text))
+    rows = read_rows(given["scores"], Columns.among(given))
+    scores, labeled = rows.scores, rows.labeled
+    judged = pu.audit.JudgedRows.read_csv(file, scores, labeled, **chosen(given, "answer"))
+    found = pu.audit.combine(judged, scores, labeled, **how, **chosen(given, "beta"))
+    how |= chosen(given, "threshold review")
+    report = pu.evaluate(scores, labeled, proportions=found, **how)
+    output.deliver(
+        report,
+        given,
+        rows.source(given["scores"]),
+        text=_wrapped(f"{found}\n\n{report}"),
+        document={"audit": found, "report": report},
+    )
+    if "quiet" in given and "json" not in given:
+        output.tell(repr(found.alpha.estimate))
     if judged.n_skipped:
         output.note(
             f"{judged.n_skipped:,} rows were not judged; if these are the doubtful ones, alpha is "
             "wrong",
-            quiet=quiet,
+            quiet="quiet" in given,
         )
-    rows.note_blanks(quiet=quiet)
-    return 1 if say_contradicted(report) else 0
+    return exit_code(report, given)
 
 
 def _wrapped(text: str) -> str:
