@@ -152,7 +152,8 @@ print("alpha from scores alone")
 print(line("  alpha", report.estimation.intervals["alpha"], opened.alpha))
 print(line("  AUC", report.intervals["roc_auc"], true_auc))
 print(line("  precision", report.intervals["precision"], true_precision))
-print("alpha from 50 patients")
+print("alpha from scores and 50 patients")
+print(line("  alpha", found.alpha, opened.alpha))
 print(line("  AUC", mended.intervals["roc_auc"], true_auc))
 print(line("  precision", mended.intervals["precision"], true_precision))
 
@@ -177,4 +178,4 @@ ax.legend(loc="lower left")
 #
 # Where negatives can look like positives, alpha estimated from scores comes out too high, and with
 # it the number of positives to be found. A few dozen flagged cases, judged before the rest, show it
-# and put it right.
+# and correct it.
