@@ -164,9 +164,3 @@ def test_the_command_line_page_shows_every_command() -> None:
         commands += [f"{name} {inner}" for inner in nested] or [name]
     assert {"evaluate", "audit plan"} < set(commands)
     assert sorted(shown) == sorted(commands)
-
-
-# == examples ==================================================================================
-
-pytest.importorskip("pandas")
-pytest.importorskip("matplotlib")
