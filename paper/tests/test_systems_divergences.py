@@ -10,7 +10,6 @@ from scipy import integrate, optimize, stats
 
 from purecover import simulate
 from purecover.estimators.ratios import ElkanNoto
-from purecover.estimators.rows import FeatureRows
 from purecover_paper.systems import divergences as _divergences
 from purecover_paper.systems.divergences import (
     RIDGES,
@@ -30,6 +29,7 @@ from purecover_paper.systems.divergences import (
     squared_distances,
     typical_distance,
 )
+from purecover_paper.systems.rows import FeatureRows
 
 LABELED = np.array([[0.0], [1.0]])
 UNLABELED = np.array([[0.0], [1.0], [3.0]])

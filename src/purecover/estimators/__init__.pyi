@@ -21,7 +21,5 @@ from purecover.estimators.ratios import BBE as BBE
 from purecover.estimators.ratios import ElkanNoto as ElkanNoto
 from purecover.estimators.ratios import RocSlope as RocSlope
 from purecover.estimators.reference import ReferencePosterior as ReferencePosterior
-from purecover.estimators.rows import FeaturePriorEstimator as FeaturePriorEstimator
-from purecover.estimators.rows import FeatureRows as FeatureRows
 from purecover.estimators.scar import ScarTest as ScarTest
 from purecover.estimators.scar import scar_test as scar_test

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, bdtrc
+from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
 from purecover._codec import Saved
-from purecover._inputs import encode_labels
-from purecover._typing import ArrayLike, FloatArray, RandomState
+from purecover._inputs import column_names, encode_labels, is_frame, read_columns, response_scores
+from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import public
+from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.out_of_fold import out_of_fold_scores
-from purecover.estimators.parameters import check_classifier
-from purecover.estimators.rows import FeatureRows
+from purecover.estimators.parameters import check_classifier, clone
 from purecover.intervals.interval import Interval
 
 TOP = 0.5
@@ -33,6 +35,10 @@ there are would take negatives for positives."""
 RARE = 0.01
 """Labels that are rarer at the top than alpha allows, by more than noise explains so often, get a
 note."""
+
+_FOLDS = 5
+_MOST_SQUARED = 20
+"""Folds of the classifiers, and features whose squares and products are looked at, too."""
 
 _CELLS = 2**22
 """Permuted labels held in memory at a time."""
@@ -190,22 +196,33 @@ def scar_test(
     >>> pu.estimators.scar_test(X, chosen, alpha=0.32).p_value < 0.05
     True
     """
-    rows = FeatureRows.from_data(X, labeled)
+    matrix = _read_matrix(X)
+    valid.check_alignment(X, labeled)
+    ours, _ = encode_labels(labeled, len(matrix))
     low, high = _alpha_ends(alpha)
     n_permutations = valid.check_integer("n_permutations", n_permutations, low=19)
     if classifier is not None:
         check_classifier("classifier", classifier)
     rng = valid.check_random_state(random_state)
-    for side, n in (("labeled", rows.n_labeled), ("unlabeled", rows.n_unlabeled)):
+    all_labeled, all_unlabeled = int(ours.sum()), int((~ours).sum())
+    for side, n in (("labeled", all_labeled), ("unlabeled", all_unlabeled)):
         if n < FEWEST:
             raise valid.bad_value("labeled", f"such that {FEWEST} examples are {side}", str(n))
-    ours, others = _both_scores(rows, labeled, scores, classifier, rng)
+    if scores is None:
+        values = _out_of_fold_scores(matrix, ours, classifier, rng)
+    elif classifier is not None:
+        hint = "scores are given, so that nothing needs to be trained"
+        raise valid.bad_value("classifier", "None beside scores", repr(classifier), hint)
+    else:
+        valid.check_alignment(scores, labeled)
+        values = valid.as_real_vector("scores", scores)
+        valid.check_same_length("scores", values.size, ours.size)
 
-    hidden = TOP * low * rows.n_unlabeled
+    hidden = TOP * low * all_unlabeled
     wanted = max(1, math.ceil(hidden))
-    threshold = float(np.partition(others, -wanted)[-wanted])
-    few, many = ours >= threshold, others >= threshold
-    n_labeled, n_unlabeled = int(few.sum()), int(many.sum())
+    threshold = float(np.partition(values[~ours], -wanted)[-wanted])
+    top = values >= threshold
+    n_labeled, n_unlabeled = int((top & ours).sum()), int((top & ~ours).sum())
     distance, feature, shape, share_p = 0.0, 0, 1.0, 1.0
     if hidden < FEWEST_HIDDEN:
         note = (
@@ -215,9 +232,9 @@ def scar_test(
         notes: tuple[str, ...] = (note,)
     else:
         if n_labeled:  # else nothing is to be compared where positives are
-            pool = np.concatenate((rows.labeled[few], rows.unlabeled[many]))
+            pool = np.concatenate((matrix[top & ours], matrix[top & ~ours]))
             distance, feature, shape = _permutation_test(pool, n_labeled, n_permutations, rng)
-        odds = rows.n_unlabeled / rows.n_labeled
+        odds = all_unlabeled / all_labeled
         chance = low * odds / (1 + low * odds)
         # So few unlabeled beside so many labeled examples, or fewer.
         share_p = float(bdtr(n_unlabeled, n_labeled + n_unlabeled, chance))
@@ -231,9 +248,9 @@ def scar_test(
         threshold=threshold,
         n_labeled=n_labeled,
         n_unlabeled=n_unlabeled,
-        labeled_share=n_labeled / rows.n_labeled,
+        labeled_share=n_labeled / all_labeled,
         # At the lower end of an interval alpha may be 0, where all labeled may be in the set.
-        expected_share=n_unlabeled / max(n_unlabeled, low * rows.n_unlabeled),
+        expected_share=n_unlabeled / max(n_unlabeled, low * all_unlabeled),
         alpha=low,
         notes=notes,
     )
@@ -276,24 +293,67 @@ def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
     return (note,)
 
 
-def _both_scores(
-    rows: FeatureRows,
-    labeled: ArrayLike,
-    scores: ArrayLike | None,
-    classifier: Any,
-    rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray]:
-    """Scores of the labeled and of the unlabeled, given or made."""
-    if scores is None:
-        return out_of_fold_scores(rows, classifier, rng)
-    if classifier is not None:
-        hint = "scores are given, so that nothing needs to be trained"
-        raise valid.bad_value("classifier", "None beside scores", repr(classifier), hint)
-    valid.check_alignment(scores, labeled)
-    values = valid.as_real_vector("scores", scores)
-    valid.check_same_length("scores", values.size, rows.n_labeled + rows.n_unlabeled)
-    ours, _ = encode_labels(labeled, values.size)
-    return values[ours], values[~ours]
+def _read_matrix(X: Any) -> FloatArray:
+    """Read a matrix of finite numbers from an array, a column or a data frame."""
+    if is_frame(X):
+        table = read_columns(X, {f"X[{name!r}]": name for name in column_names(X)})
+        return np.column_stack([valid.as_real_vector(name, each) for name, each in table.items()])
+    array = np.asarray(X)
+    if array.ndim != 2:
+        return valid.as_real_vector("X", X)[:, None]
+    return valid.as_real_vector("X", array.reshape(-1)).reshape(array.shape)
+
+
+def _out_of_fold_scores(
+    X: FloatArray, ours: BoolArray, classifier: Any, rng: np.random.Generator
+) -> FloatArray:
+    """Score rows, each by a classifier that was not fitted on its fold; the best one decides.
+
+    No row was seen by the model that scores it, so that the best may be chosen.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.model_selection import StratifiedKFold
+
+    tried = [classifier]
+    if classifier is None:
+        X = X / np.where((size := np.abs(X).max(axis=0)) > 0, size, 1)  # lest squares overflow
+        tried = _default_classifiers(X, ours)
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=int(rng.integers(2**31)))
+    splits = list(folds.split(X, ours))
+    found = np.empty((len(tried), ours.size))
+    # Someone else's classifier may know what to do with threads.
+    with warnings.catch_warnings(), threadpool_limits(1) if classifier is None else nullcontext():
+        # Scores from a fit that has not quite converged are scores all the same.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for scores, plain in zip(found, tried, strict=True):
+            for train, test in splits:
+                model = clone(plain).fit(X[train], ours[train])
+                scores[test] = response_scores(model, X[test], positive=True)
+    return max(found, key=lambda each: ScoreCounts.from_scores(each, ours).auc_pu)
+
+
+def _default_classifiers(X: FloatArray, ours: BoolArray) -> list[Any]:
+    """Return a logistic regression and, with many features, two normal classes.
+
+    With few features the regression has squares and products. Normal classes need more rows than
+    features to tell their covariances from.
+    """
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+    few = X.shape[1] <= _MOST_SQUARED
+    smaller = min(ours.sum(), (~ours).sum()) * (_FOLDS - 1) // _FOLDS
+    # Scaled before and after: squares of large numbers would drown the rest.
+    logistic = make_pipeline(
+        StandardScaler(),
+        PolynomialFeatures(2 if few else 1, include_bias=False),
+        StandardScaler(),
+        LogisticRegression(max_iter=500),
+    )
+    normal = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.02))
+    return [logistic] if few or smaller <= X.shape[1] else [logistic, normal]
 
 
 def _permutation_test(
