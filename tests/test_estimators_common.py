@@ -309,7 +309,7 @@ def test_scores_are_one_dimensional(cls: type[PriorEstimator]) -> None:
 @every
 def test_intervals(make: Callable[[], PriorEstimator]) -> None:
     estimator = make().fit(*easy(100, 400))
-    for method in ("bootstrap", "m-out-of-n", "bound"):
+    for method in ("bootstrap", "bound"):
         found = estimator.interval(method=method, n_resamples=15)
         assert set(found) == {"alpha", "beta", "delta"}
         for key, interval in found.items():

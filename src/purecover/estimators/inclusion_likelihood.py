@@ -5,12 +5,11 @@ component in the mixture has the likelihood
 
 .. math::
 
-    LL(c) = \max_b \; v \sum p \log(c q + p - b) + w \sum q \log(b / c)
+    LL(c) = \max_b \; \sum p \log(c q + p - b) + \sum q \log(b / c)
     \quad\text{subject to}\quad 0 \le b \le p, \; \sum b = c,
 
-where b is the part of the mixture that is taken for the component, and v and w weigh the two
-samples. The problem separates: for a multiplier t every b is a root of
-:math:`t b^2 - (t S + v p + w q) b + w q S = 0` with :math:`S = c q + p`, and the sum of all b
+where b is the part of the mixture that is taken for the component. The problem separates: for a
+multiplier t every b is a root of :math:`t b^2 - (t S + p + q) b + q S = 0` with :math:`S = c q + p`, and the sum of all b
 falls as t grows. One number per c is left to find, by Newton's method inside a bracket.
 
 Three facts make it fast. Up to the smallest ratio p/q the curve is flat and known. Bins without
@@ -36,14 +35,11 @@ _MAX_STEPS = 200
 _TOLERANCE = 1e-8
 _TINY = 1e-300
 
-Weights = tuple[float, float]
-
 
 def inclusion_curve(
     mixture: FloatArray,
     component: FloatArray,
     inclusion: FloatArray,
-    weights: Weights = (1.0, 1.0),
     chance: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """The likelihood of every inclusion c, for every pair of histograms.
@@ -54,8 +50,6 @@ def inclusion_curve(
         Shares of the bins, each row summing to 1.
     inclusion : ndarray of shape (n_grid,)
         Increasing values of c in [0, 1); at 0 the limit is meant.
-    weights : (float, float), default=(1.0, 1.0)
-        Weights v of the mixture and w of the component.
     chance : tuple of two ndarrays of shape (n_replicates, n_grid), optional
         What drops are multiplied by, and what chance explains of them, where only the last c that
         it explains is wanted. Where it cannot be, the likelihood is that of a smaller c.
@@ -65,26 +59,26 @@ def inclusion_curve(
     ndarray of shape (n_replicates, n_grid)
         LL(c). Component outside the support of the mixture adds a constant, which is left out.
     """
-    p, q, constant = _condensed(mixture, component, weights)
+    p, q, constant = _condensed(mixture, component)
     out = np.empty((len(p), inclusion.size))
     rows = max(1, _CELLS // (p.shape[1] * inclusion.size))
     for start in range(0, len(p), rows):
         part = slice(start, start + rows)
         limits = None if chance is None else (chance[0][part], chance[1][part])
-        out[part] = _curves(p[part], q[part], inclusion, weights, limits)
+        out[part] = _curves(p[part], q[part], inclusion, limits)
     out += constant[:, None]
     return out
 
 
 def _condensed(
-    mixture: FloatArray, component: FloatArray, weights: Weights
+    mixture: FloatArray, component: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Merge bins without component; return histograms and the change of the likelihood."""
     component = np.where(mixture > 0, component, 0.0)
     both = component.any(axis=0)
     alone = mixture[:, ~both]
     rest = alone.sum(axis=1)
-    constant = weights[0] * (xlogy(alone, alone).sum(axis=1) - xlogy(rest, rest))
+    constant = xlogy(alone, alone).sum(axis=1) - xlogy(rest, rest)
     p = np.column_stack((mixture[:, both], rest))
     q = np.column_stack((component[:, both], np.zeros(len(rest))))
     return p, q, constant
@@ -94,12 +88,10 @@ def _curves(
     p: FloatArray,
     q: FloatArray,
     inclusion: FloatArray,
-    weights: Weights,
     chance: tuple[FloatArray, FloatArray] | None,
 ) -> FloatArray:
-    v, w = weights
     inside = q.sum(axis=1)
-    top = v * xlogy(p, p).sum(axis=1) + w * (xlogy(q, q).sum(axis=1) - xlogy(inside, inside))
+    top = xlogy(p, p).sum(axis=1) + xlogy(q, q).sum(axis=1) - xlogy(inside, inside)
     out = np.repeat(top[:, None], inclusion.size, axis=1)
     steep = inclusion > end_of_flat(p, q)[:, None]
     # How far the multiplier is below that of the flat part, times 1 - c: smooth and bounded.
@@ -115,7 +107,7 @@ def _curves(
             continue
         column = columns[which]
         c = inclusion[column]
-        cells = _Cells.of(p, q, row, c, weights)
+        cells = _Cells.of(p, q, row, c)
         start = cells.flat + _between(excess, row, column, stride) / (1 - c)
         multiplier = _multiplier(cells, cells.flat - 1 / (1 - c) if first else start)
         excess[row, column] = (multiplier - cells.flat) * (1 - c)
@@ -185,16 +177,12 @@ class _Cells:
     S: FloatArray
     both: FloatArray
     product: FloatArray
-    weights: Weights
 
     @classmethod
-    def of(
-        cls, p: FloatArray, q: FloatArray, row: IntArray, c: FloatArray, weights: Weights
-    ) -> _Cells:
-        v, w = weights
+    def of(cls, p: FloatArray, q: FloatArray, row: IntArray, c: FloatArray) -> _Cells:
         p, q = np.ascontiguousarray(p.T)[:, row], np.ascontiguousarray(q.T)[:, row]
         S = c * q + p
-        return cls(p, q, c, S, v * p + w * q, 4 * w * q * S, weights)
+        return cls(p, q, c, S, p + q, 4 * q * S)
 
     def only(self, mask: BoolArray) -> _Cells:
         """Some of the cells."""
@@ -204,16 +192,15 @@ class _Cells:
     @property
     def flat(self) -> FloatArray:
         """The multiplier where b = c q is possible; elsewhere it is lower."""
-        return self.weights[1] / self.c - self.weights[0]
+        return 1 / self.c - 1
 
     def lowest(self) -> FloatArray:
         """A multiplier at which b fills at least c."""
-        v, w = self.weights
         shared = (self.q > 0) & (self.p > 0)
         p, q = np.where(shared, self.p, 1.0), np.where(shared, self.q, 1.0)
-        full = np.where(shared, w * q / p - v * p / (self.c * q), np.inf).min(axis=0)
+        full = np.where(shared, q / p - p / (self.c * q), np.inf).min(axis=0)
         alone = np.where(self.q > 0, 0.0, self.p).sum(axis=0)
-        return np.minimum(np.minimum(full, -v * alone / (1 - self.c)), self.flat)
+        return np.minimum(np.minimum(full, -alone / (1 - self.c)), self.flat)
 
     def parts(self, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
         """All b at these multipliers, and how fast they fall in them."""
@@ -242,7 +229,6 @@ class _Cells:
 
     def value(self, multiplier: FloatArray) -> FloatArray:
         """The likelihood, by the Lagrangian, whose error is quadratic in the multiplier's."""
-        v, w = self.weights
         b, _ = self.parts(multiplier)
         gap = self.c - b.sum(axis=0)
         rest = self.S - b
@@ -254,7 +240,7 @@ class _Cells:
         rest *= self.p
         inside = self.q.sum(axis=0)
         found: FloatArray = (
-            v * rest.sum(axis=0) + w * (b.sum(axis=0) - inside * np.log(self.c)) + multiplier * gap
+            rest.sum(axis=0) + b.sum(axis=0) - inside * np.log(self.c) + multiplier * gap
         )
         return found
 
