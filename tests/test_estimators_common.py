@@ -534,11 +534,7 @@ def test_some_depend_on_the_order_of_scores_only(make: Callable[[], PriorEstimat
     ("make", "near"),
     [
         (systems.PatraSen, 0),
-        *(
-            (lambda v=v, r=r: pu.estimators.ElkanNoto(variant=v, rule=r), 1e-9)
-            for v in ("e1", "e2", "e3")
-            for r in ("alternative", "main")
-        ),
+        *((lambda v=v: pu.estimators.ElkanNoto(variant=v), 1e-9) for v in ("e1", "e2", "e3")),
         (pu.estimators.DEDPUL, 0.005),
         (lambda: systems.Regrouping(TopRatio()), 0.02),
     ],

@@ -34,7 +34,6 @@ from purecover.estimators.elbows import (
     RELEASED_RANGE,
     Curves,
     Elbow,
-    chance_limits,
     find_elbow,
 )
 from purecover.estimators.inclusion_likelihood import bin_ratios, inclusion_curve
@@ -225,26 +224,22 @@ class AlphaMax(PriorEstimator):
         found = np.zeros((len(labeled), 2))
         for start in range(0, len(labeled), _REPLICATES):
             part = slice(start, start + _REPLICATES)
-            curves, _ = self._curves(counts, labeled[part], unlabeled[part], whole=False)
+            curves, _ = self._curves(counts, labeled[part], unlabeled[part])
             _, index = find_elbow(curves, self.elbow)
             found[part, 0] = np.where(_is_flat(curves), 1.0, curves.inclusion[index])
         return found
 
     def _curves(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, whole: bool = True
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> tuple[Curves, FloatArray]:
-        """Corrected curves of replicates over the bins of the data; and before correction.
-
-        If not the ``whole`` of them, then as much as tells where the elbow is.
-        """
+        """Corrected curves of replicates over the bins of the data; and before correction."""
         starts = bin_starts(counts, merged=self.elbow == "deviance")
         units = weight_units(counts)
         q, n_labeled = _shares(labeled, starts, units[0])
         p, n_unlabeled = _shares(unlabeled, starts, units[1])
         grid: FloatArray = np.arange(np.ceil(1 / self.step - 1e-9), dtype=np.float64) * self.step
         curves = Curves(grid, grid[None], p, q, (n_unlabeled, n_labeled))
-        chance = None if whole or self.elbow != "deviance" else chance_limits(curves)
-        raw = inclusion_curve(p, q, grid, chance)
+        raw = inclusion_curve(p, q, grid)
         corrected = np.maximum.accumulate(raw[:, ::-1], axis=1)[:, ::-1]
         return replace(curves, log_likelihood=corrected), raw
 

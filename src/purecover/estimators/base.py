@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import warnings
 from abc import ABC, abstractmethod
@@ -482,13 +481,13 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
         given: object = cls  # decorators meet anything
         if not (isinstance(given, type) and issubclass(given, PriorEstimator)):
             raise valid.bad_type("cls", "a subclass of PriorEstimator", given)
-        if inspect.isabstract(given):
-            hint = "write a method _estimate(self, counts) that returns Inclusions"
-            raise valid.bad_value("cls", "a class without abstract methods", repr(given), hint)
-        if needed := _required(given):
+        try:
+            given()
+        except TypeError as error:
             must = "a class that can be made without arguments"
-            got = f"{given.__name__}, which needs {', '.join(needed)}"
-            raise valid.bad_value("cls", must, got, "give each of them a default")
+            got = f"{given.__name__} ({error})"
+            hint = "write _estimate(self, counts), and give each parameter a default"
+            raise valid.bad_value("cls", must, got, hint) from error
         taken = _REGISTERED.get(name)
         # The same class again, from a notebook cell or a reloaded module, is welcome.
         if taken is not None and repr(taken) != repr(given):
@@ -543,10 +542,3 @@ def _load_estimators() -> None:
                 PurecoverWarning,
                 stacklevel=3,
             )
-
-
-def _required(cls: type) -> list[str]:
-    """Parameters of ``__init__`` without a default."""
-    wild = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = inspect.signature(cls).parameters.values()
-    return [p.name for p in parameters if p.default is p.empty and p.kind not in wild]

@@ -184,7 +184,8 @@ def compare_priors(
             counts = ScoreCounts._of(scores, labeled, **beside)
         check_both_sides(counts)
         data["scores"] = (counts,)
-    chosen, default = _choose(estimators, data, noisy=beta is None)
+    chosen = _choose(estimators, data, noisy=beta is None)
+    default = default_estimator()
     rows: list[PriorRow] = []
     with shown(progress) as bar:
         for done, (name, estimator) in enumerate(chosen.items()):
@@ -197,7 +198,7 @@ def compare_priors(
             if fitted is not None and replicates[kind]:
                 drawn = (resampler, replicates[kind], seed)
                 row = _with_intervals(row, prepared, fitted, drawn, level)
-            rows.append(replace(row, is_default=name == default, estimated_from=kind))
+            rows.append(replace(row, is_default=_same(estimator, default), estimated_from=kind))
         if bar is not None:
             bar(len(chosen), len(chosen))
     n_made = max(replicates[row.estimated_from] for row in rows)
@@ -316,10 +317,8 @@ def estimator_names() -> list[str]:
     return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
 
 
-def _choose(
-    estimators: Any, kinds: Collection[str], *, noisy: bool
-) -> tuple[dict[str, PriorEstimator], str | None]:
-    """Choose estimators by name; also the name of the default, if it is among them."""
+def _choose(estimators: Any, kinds: Collection[str], *, noisy: bool) -> dict[str, PriorEstimator]:
+    """Choose estimators by name; the default one by its own."""
     known = prior_estimators()
     default = default_estimator()
     title = next((name for name, cls in known.items() if _same(cls(), default)), DEFAULT)
@@ -331,15 +330,13 @@ def _choose(
         _check_estimators(estimators.values())
         pairs = [(str(name), estimator) for name, estimator in estimators.items()]
     else:
+        names = {cls: name for name, cls in known.items()}
         pairs = []
         for each in _listed(estimators, estimator_names()):
             if not isinstance(each, str):
-                names = [name for name, cls in known.items() if type(each) is cls]
-                pairs.append((names[0] if names else type(each).__name__, each))
-            elif each in (DEFAULT, title):
-                pairs.append((title, default))
+                pairs.append((names.get(type(each), type(each).__name__), each))
             else:
-                pairs.append((each, known[each]()))
+                pairs.append((title, default) if each == DEFAULT else (each, known[each]()))
     chosen = dict(pairs)
     if not chosen:
         hint = None if estimators is not None else "give scores: no installed one takes features"
@@ -347,14 +344,12 @@ def _choose(
     if len(chosen) < len(pairs):
         twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
         hint = "pass a dict to give variants of one estimator names of their own"
-        raise valid.bad_value(
-            "estimators", "of different names", f"{valid.show(twice)} twice", hint
-        )
+        raise valid.bad_value("estimators", "of different names", f"{twice!r} twice", hint)
     on_scores = [name for name, each in pairs if not takes_features(each)]
     if on_scores and "scores" not in kinds:
         hint = "cross_fit_scores(classifier, X, labeled) makes scores of features"
         raise valid.bad_type("scores", f"given for {', '.join(on_scores)}", None, hint)
-    return chosen, next((name for name, each in pairs if _same(each, default)), None)
+    return chosen
 
 
 def _stands_alone(

@@ -9,12 +9,12 @@ component in the mixture has the likelihood
     \quad\text{subject to}\quad 0 \le b \le p, \; \sum b = c,
 
 where b is the part of the mixture that is taken for the component. The problem separates: for a
-multiplier t every b is a root of :math:`t b^2 - (t S + p + q) b + q S = 0` with :math:`S = c q + p`, and the sum of all b
-falls as t grows. One number per c is left to find, by Newton's method inside a bracket.
+multiplier t every b is a root of :math:`t b^2 - (t S + p + q) b + q S = 0` with
+:math:`S = c q + p`, and the sum of all b falls as t grows. One number per c is left to find, by
+Newton's method inside a bracket.
 
-Three facts make it fast. Up to the smallest ratio p/q the curve is flat and known. Bins without
-component have the same solution, so they count as one. And the multiplier changes slowly with c:
-a coarse grid is solved first, and finer ones start from its solution.
+Two facts make it fast. Up to the smallest ratio p/q the curve is flat and known. Bins without
+component have the same solution, so they count as one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from purecover._typing import BoolArray, FloatArray, IntArray
 _CELLS = 2**17
 """Numbers per work array: one MiB, which stays in the processor's cache."""
 
-_COARSEST = 64
 _MAX_STEPS = 200
 # Relative error of sum b = c. That of the likelihood is its square: see `_Cells.value`.
 _TOLERANCE = 1e-8
@@ -40,7 +39,6 @@ def inclusion_curve(
     mixture: FloatArray,
     component: FloatArray,
     inclusion: FloatArray,
-    chance: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """The likelihood of every inclusion c, for every pair of histograms.
 
@@ -50,9 +48,6 @@ def inclusion_curve(
         Shares of the bins, each row summing to 1.
     inclusion : ndarray of shape (n_grid,)
         Increasing values of c in [0, 1); at 0 the limit is meant.
-    chance : tuple of two ndarrays of shape (n_replicates, n_grid), optional
-        What drops are multiplied by, and what chance explains of them, where only the last c that
-        it explains is wanted. Where it cannot be, the likelihood is that of a smaller c.
 
     Returns
     -------
@@ -64,8 +59,7 @@ def inclusion_curve(
     rows = max(1, _CELLS // (p.shape[1] * inclusion.size))
     for start in range(0, len(p), rows):
         part = slice(start, start + rows)
-        limits = None if chance is None else (chance[0][part], chance[1][part])
-        out[part] = _curves(p[part], q[part], inclusion, limits)
+        out[part] = _curves(p[part], q[part], inclusion)
     out += constant[:, None]
     return out
 
@@ -84,60 +78,16 @@ def _condensed(
     return p, q, constant
 
 
-def _curves(
-    p: FloatArray,
-    q: FloatArray,
-    inclusion: FloatArray,
-    chance: tuple[FloatArray, FloatArray] | None,
-) -> FloatArray:
+def _curves(p: FloatArray, q: FloatArray, inclusion: FloatArray) -> FloatArray:
     inside = q.sum(axis=1)
     top = xlogy(p, p).sum(axis=1) + xlogy(q, q).sum(axis=1) - xlogy(inside, inside)
     out = np.repeat(top[:, None], inclusion.size, axis=1)
-    steep = inclusion > end_of_flat(p, q)[:, None]
-    # How far the multiplier is below that of the flat part, times 1 - c: smooth and bounded.
-    excess = np.zeros(out.shape)
-    known = ~steep
-    for stride, first in _levels(inclusion.size):
-        columns = np.arange(stride - 1, inclusion.size, stride if first else 2 * stride)
-        wanted = steep[:, columns]
-        if chance is not None and not first:
-            wanted &= _may_be_last(out, known, columns, stride, *chance)
-        row, which = np.nonzero(wanted)
-        if not row.size:
-            continue
-        column = columns[which]
+    row, column = np.nonzero(inclusion > end_of_flat(p, q)[:, None])
+    if row.size:
         c = inclusion[column]
         cells = _Cells.of(p, q, row, c)
-        start = cells.flat + _between(excess, row, column, stride) / (1 - c)
-        multiplier = _multiplier(cells, cells.flat - 1 / (1 - c) if first else start)
-        excess[row, column] = (multiplier - cells.flat) * (1 - c)
-        out[row, column] = cells.value(multiplier)
-        known[row, column] = True
-    if known.all():
-        return out
-    last = np.maximum.accumulate(np.where(known, np.arange(inclusion.size), 0), axis=1)
-    return np.take_along_axis(out, last, axis=1)
-
-
-def _may_be_last(
-    values: FloatArray,
-    known: BoolArray,
-    columns: IntArray,
-    stride: int,
-    scale: FloatArray,
-    allowed: FloatArray,
-) -> BoolArray:
-    """Whether the last c that chance explains may lie between the neighbors of each column.
-
-    Drops and what chance explains of them grow with c, and their scale has one peak.
-    """
-    drop = 2 * (values[:, :1] - values)
-    explained = known & (drop * scale <= allowed)
-    last = values.shape[1] - 1 - np.argmax(explained[:, ::-1], axis=1)
-    before = np.maximum(columns - stride, 0)
-    after = np.minimum(columns + stride, values.shape[1] - 1)
-    least = drop[:, before] * np.minimum(scale[:, before], scale[:, after])
-    return (columns > last[:, None]) & known[:, before] & (least <= allowed[:, after])
+        out[row, column] = cells.value(_multiplier(cells, cells.flat - 1 / (1 - c)))
+    return out
 
 
 def end_of_flat(p: FloatArray, q: FloatArray) -> FloatArray:
@@ -151,20 +101,6 @@ def end_of_flat(p: FloatArray, q: FloatArray) -> FloatArray:
 def bin_ratios(p: FloatArray, q: FloatArray) -> FloatArray:
     """The ratio p/q in each bin, infinite where q is 0."""
     return np.divide(p, q, out=np.full(p.shape, np.inf), where=q > 0)
-
-
-def _levels(size: int) -> list[tuple[int, bool]]:
-    """Strides from coarse to fine, and whether a stride is the first."""
-    first = min(_COARSEST, 1 << max(0, size.bit_length() - 2))
-    return [(first >> k, k == 0) for k in range(first.bit_length())]
-
-
-def _between(known: FloatArray, row: IntArray, column: IntArray, stride: int) -> FloatArray:
-    """The mean of the neighbors at this distance; 0 left of the grid, as in the flat part."""
-    left = np.where(column >= stride, known[row, column - stride], 0.0)
-    inside = column + stride < known.shape[1]
-    right = np.where(inside, known[row, np.where(inside, column + stride, 0)], left)
-    return 0.5 * (left + right)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from purecover._codec import Saved
 from purecover._inputs import column_names, encode_labels, is_frame, read_columns, response_scores
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import public
-from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.estimators.parameters import check_classifier, clone
 from purecover.intervals.interval import Interval
@@ -120,8 +119,7 @@ def scar_test(
     classifier : scikit-learn classifier, optional
         Tells labeled from unlabeled examples, where no ``scores`` are given; needs
         ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
-        their squares and products; above 20 features, the better of one without the latter two
-        and of quadratic discriminant analysis.
+        and on their squares and products where there are 20 features at most.
     n_permutations : int, default=200
         Number of simulated labelings.
     random_state : int, numpy.random.Generator or None, default=0
@@ -307,53 +305,33 @@ def _read_matrix(X: Any) -> FloatArray:
 def _out_of_fold_scores(
     X: FloatArray, ours: BoolArray, classifier: Any, rng: np.random.Generator
 ) -> FloatArray:
-    """Score rows, each by a classifier that was not fitted on its fold; the best one decides.
-
-    No row was seen by the model that scores it, so that the best may be chosen.
-    """
+    """Score each row by a classifier that was not fitted on its fold."""
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.model_selection import StratifiedKFold
-
-    tried = [classifier]
-    if classifier is None:
-        X = X / np.where((size := np.abs(X).max(axis=0)) > 0, size, 1)  # lest squares overflow
-        tried = _default_classifiers(X, ours)
-    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=int(rng.integers(2**31)))
-    splits = list(folds.split(X, ours))
-    found = np.empty((len(tried), ours.size))
-    # Someone else's classifier may know what to do with threads.
-    with warnings.catch_warnings(), threadpool_limits(1) if classifier is None else nullcontext():
-        # Scores from a fit that has not quite converged are scores all the same.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for scores, plain in zip(found, tried, strict=True):
-            for train, test in splits:
-                model = clone(plain).fit(X[train], ours[train])
-                scores[test] = response_scores(model, X[test], positive=True)
-    return max(found, key=lambda each: ScoreCounts.from_scores(each, ours).auc_pu)
-
-
-def _default_classifiers(X: FloatArray, ours: BoolArray) -> list[Any]:
-    """Return a logistic regression and, with many features, two normal classes.
-
-    With few features the regression has squares and products. Normal classes need more rows than
-    features to tell their covariances from.
-    """
-    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-    few = X.shape[1] <= _MOST_SQUARED
-    smaller = min(ours.sum(), (~ours).sum()) * (_FOLDS - 1) // _FOLDS
-    # Scaled before and after: squares of large numbers would drown the rest.
-    logistic = make_pipeline(
-        StandardScaler(),
-        PolynomialFeatures(2 if few else 1, include_bias=False),
-        StandardScaler(),
-        LogisticRegression(max_iter=500),
-    )
-    normal = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.02))
-    return [logistic] if few or smaller <= X.shape[1] else [logistic, normal]
+    threads = nullcontext()  # someone else's classifier may know what to do with them
+    if classifier is None:
+        threads = threadpool_limits(1)
+        X = X / np.where((size := np.abs(X).max(axis=0)) > 0, size, 1)  # lest squares overflow
+        # Scaled before and after: squares of large numbers would drown the rest.
+        classifier = make_pipeline(
+            StandardScaler(),
+            PolynomialFeatures(2 if X.shape[1] <= _MOST_SQUARED else 1, include_bias=False),
+            StandardScaler(),
+            LogisticRegression(max_iter=500),
+        )
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=int(rng.integers(2**31)))
+    scores = np.empty(ours.size)
+    with warnings.catch_warnings(), threads:
+        # Scores from a fit that has not quite converged are scores all the same.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for train, test in folds.split(X, ours):
+            model = clone(classifier).fit(X[train], ours[train])
+            scores[test] = response_scores(model, X[test], positive=True)
+    return scores
 
 
 def _permutation_test(
