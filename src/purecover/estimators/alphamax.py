@@ -29,7 +29,7 @@ from purecover.estimators.base import (
     PriorEstimator,
     register_prior_estimator,
 )
-from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
+from purecover.estimators.clean_labels import CLEAN_RULES, clean_verdict
 from purecover.estimators.elbows import (
     RELEASED_RANGE,
     Curves,
@@ -37,6 +37,7 @@ from purecover.estimators.elbows import (
     find_elbow,
 )
 from purecover.estimators.inclusion_likelihood import bin_ratios, inclusion_curve
+from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.samples import weight_units
 from purecover.estimators.score_histogram import bin_starts, binned
 
@@ -89,10 +90,6 @@ class AlphaMaxCurve(Frozen, Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""
         return plain_fields(self, "elbow")
-
-
-_REPLICATES = 1024
-"""Replicates at a time, so that many of few scores do not fill the memory."""
 
 
 @register_prior_estimator("alphamax")
@@ -221,13 +218,9 @@ class AlphaMax(PriorEstimator):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        found = np.zeros((len(labeled), 2))
-        for start in range(0, len(labeled), _REPLICATES):
-            part = slice(start, start + _REPLICATES)
-            curves, _ = self._curves(counts, labeled[part], unlabeled[part])
-            _, index = find_elbow(curves, self.elbow)
-            found[part, 0] = np.where(_is_flat(curves), 1.0, curves.inclusion[index])
-        return found
+        curves, _ = self._curves(counts, labeled, unlabeled)
+        a = np.where(_is_flat(curves), 1.0, curves.inclusion[find_elbow(curves, self.elbow)[1]])
+        return np.column_stack((a, np.zeros(a.size)))
 
     def _curves(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -320,12 +313,8 @@ class AlphaMaxN(AlphaMax):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        found = super()._estimate_many(counts, labeled, unlabeled)
-        noisy = ~clean_many(counts, labeled, unlabeled, self.clean)
-        if noisy.any():
-            exchanged = unlabeled[noisy, ::-1], labeled[noisy, ::-1]
-            found[noisy, 1] = super()._estimate_many(self._flip(counts), *exchanged)[:, 0]
-        return found
+        run = NoisyLabels(AlphaMax(elbow=self.elbow, step=self.step), clean=self.clean)
+        return run._estimate_many(counts, labeled, unlabeled)
 
 
 def _shares(tally: CountArray, starts: IntArray, unit: float) -> tuple[FloatArray, FloatArray]:

@@ -79,12 +79,6 @@ def _deviance(curves: Curves) -> FloatArray:
     :math:`(p - c q)^2 (1 + 1/c) / (c q)` to the drop of the likelihood, which fixes the scale:
     the drop is multiplied by :math:`n_L n_U / (n_L + c\,n_U) / (1 + 1/c)`.
     """
-    scale, allowed = chance_limits(curves)
-    return curves.drop * scale - allowed
-
-
-def chance_limits(curves: Curves) -> tuple[FloatArray, FloatArray]:
-    """Factors of the drops of the likelihood, and the drops that chance explains."""
     c = curves.inclusion
     n_mixture, n_component = (size[:, None] for size in curves.sizes)
     scale = c * n_mixture * n_component / ((n_component + c * n_mixture) * (c + 1))
@@ -94,7 +88,7 @@ def chance_limits(curves: Curves) -> tuple[FloatArray, FloatArray]:
         violated += c > ratio[:, i, None]
     degrees = np.arange(1, ratio.shape[1] + 1)
     allowed = np.concatenate(([0.0], 2 * gammaincinv(degrees / 2, 0.5)))
-    return scale, allowed[violated] + _ROUNDING
+    return curves.drop * scale - allowed[violated] - _ROUNDING
 
 
 def _paper(curves: Curves) -> FloatArray:

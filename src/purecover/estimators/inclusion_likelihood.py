@@ -13,8 +13,7 @@ multiplier t every b is a root of :math:`t b^2 - (t S + p + q) b + q S = 0` with
 :math:`S = c q + p`, and the sum of all b falls as t grows. One number per c is left to find, by
 Newton's method inside a bracket.
 
-Two facts make it fast. Up to the smallest ratio p/q the curve is flat and known. Bins without
-component have the same solution, so they count as one.
+Up to the smallest ratio p/q the curve is flat and known.
 """
 
 from __future__ import annotations
@@ -54,36 +53,14 @@ def inclusion_curve(
     ndarray of shape (n_replicates, n_grid)
         LL(c). Component outside the support of the mixture adds a constant, which is left out.
     """
-    p, q, constant = _condensed(mixture, component)
-    out = np.empty((len(p), inclusion.size))
-    rows = max(1, _CELLS // (p.shape[1] * inclusion.size))
-    for start in range(0, len(p), rows):
-        part = slice(start, start + rows)
-        out[part] = _curves(p[part], q[part], inclusion)
-    out += constant[:, None]
-    return out
-
-
-def _condensed(
-    mixture: FloatArray, component: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Merge bins without component; return histograms and the change of the likelihood."""
-    component = np.where(mixture > 0, component, 0.0)
-    both = component.any(axis=0)
-    alone = mixture[:, ~both]
-    rest = alone.sum(axis=1)
-    constant = xlogy(alone, alone).sum(axis=1) - xlogy(rest, rest)
-    p = np.column_stack((mixture[:, both], rest))
-    q = np.column_stack((component[:, both], np.zeros(len(rest))))
-    return p, q, constant
-
-
-def _curves(p: FloatArray, q: FloatArray, inclusion: FloatArray) -> FloatArray:
+    p, q = mixture, np.where(mixture > 0, component, 0.0)
     inside = q.sum(axis=1)
     top = xlogy(p, p).sum(axis=1) + xlogy(q, q).sum(axis=1) - xlogy(inside, inside)
     out = np.repeat(top[:, None], inclusion.size, axis=1)
-    row, column = np.nonzero(inclusion > end_of_flat(p, q)[:, None])
-    if row.size:
+    rows, columns = np.nonzero(inclusion > end_of_flat(p, q)[:, None])
+    size = max(1, _CELLS // p.shape[1])
+    for start in range(0, rows.size, size):
+        row, column = rows[start : start + size], columns[start : start + size]
         c = inclusion[column]
         cells = _Cells.of(p, q, row, c)
         out[row, column] = cells.value(_multiplier(cells, cells.flat - 1 / (1 - c)))
