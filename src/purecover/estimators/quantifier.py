@@ -12,8 +12,8 @@ import numpy as np
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, public, warn
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, with_clean_labels
+from purecover.estimators.samples import check_both_sides, read_counts
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals.evidence import bins_for, local_ratio
 from purecover.intervals.interval import Interval
@@ -192,9 +192,8 @@ class Quantifier:
             weight = self._weight(masses.scores, share)
             labeled, unlabeled = masses.labeled @ weight, masses.unlabeled @ weight
             mean = float(self._weight(values, share).mean())
-            place = (mean - unlabeled) / (labeled - unlabeled)
-            share = self.proportions_.alpha + self.proportions_.delta * place
-            share = float(np.clip(share, 0.0, 1.0))
+            place = self.proportions_.delta * (mean - unlabeled) / (labeled - unlabeled)
+            share = float(np.clip(self.proportions_.alpha + place, 0.0, 1.0))
         self._compare(values, share)
         size, weight = self._places.size, self._weight(self._places, share)
         ends = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -38,7 +39,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, PurecoverError
-from purecover.models.cross_fit import check_settings, cross_fit, out_of_bag, scores_are_final
+from purecover.models.cross_fit import check_settings, cross_fit, makes_own_scores, out_of_bag
 from purecover.models.examples import (
     Examples,
     check_as_long,
@@ -63,19 +64,6 @@ _TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class IsotonicCalibrator:
-    """Straight lines between the steps of an isotonic regression."""
-
-    knots: FloatArray
-    values: FloatArray
-    method: Literal["isotonic"] = "isotonic"
-
-    def __call__(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of being labeled."""
-        return np.interp(scores, self.knots, self.values)
-
-
-@dataclass(frozen=True, eq=False)
 class SigmoidCalibrator:
     """A sigmoid between the two ends of the band."""
 
@@ -84,7 +72,6 @@ class SigmoidCalibrator:
     intercept: float
     low: float
     high: float
-    method: Literal["sigmoid"] = "sigmoid"
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Probabilities of being labeled."""
@@ -92,20 +79,20 @@ class SigmoidCalibrator:
         return np.asarray(self.low + (self.high - self.low) * positive)
 
 
-Calibrator: TypeAlias = IsotonicCalibrator | SigmoidCalibrator
+Calibrator: TypeAlias = Callable[[FloatArray], FloatArray]
 """A non-decreasing map from scores to probabilities of being labeled."""
 
 
 def fit_isotonic(
     scores: FloatArray, labeled: BoolArray, weight: FloatArray, band: tuple[float, float]
-) -> IsotonicCalibrator:
-    """The non-decreasing map within the band that is nearest to the labels."""
+) -> Calibrator:
+    """The non-decreasing map in the band that is nearest to the labels, steps joined by lines."""
     from sklearn.isotonic import IsotonicRegression
 
     low, high = band
     found = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip")
     found.fit(scores, labeled.astype(np.float64), sample_weight=weight)
-    return IsotonicCalibrator(found.X_thresholds_, found.y_thresholds_)
+    return partial(np.interp, xp=found.X_thresholds_, fp=found.y_thresholds_)
 
 
 def fit_sigmoid(
@@ -162,8 +149,8 @@ def choose_calibrator(
     *,
     method: str,
     rng: np.random.Generator,
-) -> tuple[Calibrator, float]:
-    """The calibrator of this method, or of the better one, and the labeled share it is for.
+) -> tuple[Calibrator, str, float]:
+    """The calibrator of this method, or of the better one; the method; the labeled share it is for.
 
     Better is the one with the smaller squared error of the labels on parts it has not seen.
     """
@@ -178,7 +165,7 @@ def choose_calibrator(
                 tau = fit(scores[~there], labeled[~there], weight[~there], band)(scores[there])
                 errors[name] += float(np.dot(weight[there], (tau - labeled[there]) ** 2))
         method = min(errors, key=errors.__getitem__)
-    return _FITS[method](scores, labeled, weight, band), share
+    return _FITS[method](scores, labeled, weight, band), method, share
 
 
 def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -351,14 +338,13 @@ def fit_out_of_bag(
     if examples.groups is not None:
         got = "'oob' beside groups, which bags do not keep together"
         raise valid.bad_value("cv", "a number or a splitter", got, hint)
-    must = "a number or a splitter for a classifier without out-of-bag scores"
-    if not scores_are_final(estimator):
-        got = f"'oob' for {valid.show(estimator)}, which keeps scores before calibration"
-        raise valid.bad_value("cv", must, got, hint)
-    fitted = fit_all(estimator, examples, weight)
-    scores = out_of_bag(fitted, examples.n_rows)
+    scores = None
+    if makes_own_scores(estimator):
+        fitted = fit_all(estimator, examples, weight)
+        scores = out_of_bag(fitted, examples.n_rows)
     if scores is None:
-        raise valid.bad_value("cv", must, f"'oob' for {valid.show(fitted)}", hint)
+        must = "a number or a splitter for a classifier without out-of-bag scores"
+        raise valid.bad_value("cv", must, f"'oob' for {valid.show(estimator)}", hint)
     if not bool(((scores >= 0) & (scores <= 1)).all()):
         must = "a classifier whose out-of-bag scores are probabilities"
         got = f"{valid.show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
@@ -514,9 +500,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     random_state: RandomState | np.random.RandomState = None
     n_jobs: int | None = None
 
-    # The scores kept are those before calibration, and not what it says of new rows.
-    _oob_scores_are_final = False
-
     @public
     @label_column_named_y()
     def fit(
@@ -589,7 +572,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
                 raise IdentifiabilityError(f"{says} {error}") from error
             self.proportions_ = given.estimated(found)
         self.target_prior_ = self.proportions_.prior(self.target, counts)
-        self.calibrator_, self.labeled_share_ = choose_calibrator(
+        self.calibrator_, self.method_, self.labeled_share_ = choose_calibrator(
             self._scaled(scores),
             examples.positive,
             np.ones(scores.size) if weight is None else weight,
@@ -597,7 +580,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             method=self.method,
             rng=valid.check_random_state(seed),
         )
-        self.method_ = self.calibrator_.method
         self.oob_score_samples_ = valid.read_only(scores)
         self.oob_proba_ = valid.read_only(self._positive(scores))
         return self

@@ -430,16 +430,11 @@ FORESTS = "oob_decision_function_"
 def makes_own_scores(estimator: Any) -> bool:
     """Return whether a model will have out-of-bag scores once it is fitted, as far as one can tell.
 
-    They must be on the scale of what it says of new rows, unlike those of a model that calibrates
-    them afterwards. A pipeline does not count: a step that looks at labels, such as a selection
-    of features, would have seen them all.
+    Its class says so, or its parameter ``oob_score``. A pipeline does not count: a step that looks
+    at labels, such as a selection of features, would have seen them all. Nor does a model that
+    calibrates its scores afterwards: they are not on the scale of what it says of new rows.
     """
-    kind = type(estimator)
-    if not scores_are_final(estimator):
-        return False
-    ours = any(cls.__module__.startswith("purecover.models.") for cls in kind.__mro__)
-    known = ours or hasattr(estimator, ATTRIBUTE) or hasattr(kind, ATTRIBUTE)
-    return known or bool(getattr(estimator, "oob_score", False))
+    return hasattr(type(estimator), ATTRIBUTE) or bool(getattr(estimator, "oob_score", False))
 
 
 def unseen_scores(
@@ -484,8 +479,3 @@ def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
             "more members leave fewer rows that all of them have seen",
         )
     return scores
-
-
-def scores_are_final(estimator: Any) -> bool:
-    """Return whether out-of-bag scores are on the scale of scores of new rows."""
-    return bool(getattr(type(estimator), "_oob_scores_are_final", True))
