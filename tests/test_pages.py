@@ -94,9 +94,13 @@ def extension(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def built_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[pu.estimators.PriorEstimator]]:
-    """Those of the package, whatever other tests have registered."""
+    """Those of the two packages, whatever other tests have registered."""
     known = pu.estimators.prior_estimators()
-    ours = {n: cls for n, cls in known.items() if cls.__module__.startswith("purecover.")}
+    ours = {
+        n: cls
+        for n, cls in known.items()
+        if cls.__module__.startswith(("purecover.", "purecover_paper."))
+    }
     monkeypatch.setattr(pu.estimators, "prior_estimators", lambda: ours)
     return ours
 
@@ -105,12 +109,15 @@ def test_every_estimator_has_a_row(
     extension: ModuleType, built_in: dict[str, type[pu.estimators.PriorEstimator]]
 ) -> None:
     rows = list(extension.estimators())
-    assert len(rows) == len(built_in) >= 20
+    assert len(rows) == len(built_in) >= 19
     for (name, cls), cells in zip(built_in.items(), rows, strict=True):
         assert len(cells) == len(extension.EstimatorTable.heads)
         assert all(cells), name
-        assert cells[0] == f"``{name}``, :class:`~purecover.estimators.{cls.__name__}`"
-        assert getattr(pu.estimators, cls.__name__) is cls  # so that the link leads somewhere
+        if cls.__module__.startswith("purecover."):
+            assert cells[0] == f"``{name}``, :class:`~purecover.estimators.{cls.__name__}`"
+            assert getattr(pu.estimators, cls.__name__) is cls  # so that the link leads somewhere
+        else:
+            assert cells[0] == f"``{name}``, ``purecover_paper.systems.{cls.__name__}``"
         assert cells[1].startswith(cls.takes)
         assert ("beta" in cells[1]) == cls().estimates_beta
         assert "\n" not in "".join(cells)
