@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -92,7 +91,8 @@ def fit_isotonic(
     low, high = band
     found = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip")
     found.fit(scores, labeled.astype(np.float64), sample_weight=weight)
-    return partial(np.interp, xp=found.X_thresholds_, fp=found.y_thresholds_)
+    calibrator: Calibrator = found.predict
+    return calibrator
 
 
 def fit_sigmoid(
