@@ -29,7 +29,8 @@ def read_matrix(X: Any) -> FloatArray:
     from sklearn.utils import check_array
 
     try:
-        return np.asarray(check_array(X, dtype=np.float64, ensure_2d=False))
+        with np.errstate(over="ignore", invalid="ignore"):  # of sums, in the search for infinities
+            return np.asarray(check_array(X, dtype=np.float64, ensure_2d=False))
     except (TypeError, ValueError) as error:
         must, got = "a table of finite numbers", f"something else ({error})"
         raise InvalidInputError(parameter="X", must=must, got=got) from error
