@@ -91,8 +91,8 @@ def test_the_commands_print_what_the_page_says(
     for command, expected in session:
         arguments = shlex.split(command, comments=True)[1:]
         fixed = arguments[0] in ("simulate", "audit", "example", "monitor")
-        if not (expected or fixed or "--resamples" in arguments):
-            arguments += ["--resamples", "20"]  # nobody compares the digits
+        if not (expected or fixed or "--n-resamples" in arguments):
+            arguments += ["--n-resamples", "20"]  # nobody compares the digits
         assert main(arguments) == 0
         out, err = capsys.readouterr()
         if not expected:
