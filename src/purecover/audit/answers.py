@@ -143,7 +143,9 @@ def weigh(
         likely[s] = np.exp(found - most)
         odds += most + np.log(likely[s] @ shifts.T)
     odds += log[:, None]
-    # Hidden positives unlike the labeled ones may lie where these do not.
+    # Hidden positives unlike the labeled ones may lie where these do not; those like them may not,
+    # which is no evidence against them.
+    odds[:, 0] -= np.log(max(weight[purity.possible].sum() / weight.sum(), _EDGE))
     odds[~purity.possible, 0] = -np.inf
     if not np.isfinite(odds.max()):
         return None
