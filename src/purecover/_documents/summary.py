@@ -43,17 +43,17 @@ _STEP = 0.05
 
 PRICES = {
     "ten-rows": (
-        "judge ten high-scoring rows",
-        "purecover audit sample FILE --n 10 --design top --out rows.csv",
-        "audit.top_audit(...)",
+        "ten high-scoring rows judged",
+        "purecover audit sample FILE --n 10 --design top",
+        "purecover audit sample FILE --n 10 --design top",
     ),
-    "clean-labels": ("the labels are verified", "--beta 1", "beta=1"),
+    "clean-labels": ("labels verified", "--beta 1", "beta=1"),
     "pure-top": (
-        "the highest scores are all positives",
+        "highest scores all positive",
         "--assume pure-top",
         'assume=["pure-top"]',
     ),
-    "more-rows": ("four times as many rows like these", "", ""),
+    "more-rows": ("four times as many rows", "", ""),
 }
 """What would narrow the interval of the AUC: in words, in a shell and in Python."""
 

@@ -61,7 +61,9 @@ def _block_lines(block: Block) -> list[str]:
 def _grid(tables: Sequence[Table]) -> list[str]:
     """Tables with the same columns below one another; a title is the head of its rows."""
     first = tables[0]
-    heads = ["", *(head.lower() if first.numbers else head for head in first.columns.values())]
+    heads = ["", *first.columns.values()]
+    if first.numbers:  # but for abbreviations
+        heads = [head.lower() if head.istitle() else head for head in heads]
     lines: list[list[str]] = [] if not any(heads[1:]) else [heads]
     for table in tables:
         if table.title and lines == [heads] and not first.numbers:
