@@ -63,7 +63,7 @@ def _grid(tables: Sequence[Table]) -> list[str]:
     first = tables[0]
     heads = ["", *first.columns.values()]
     if first.numbers:  # but for abbreviations
-        heads = [head.lower() if head.istitle() else head for head in heads]
+        heads = [" ".join(w if w.isupper() else w.lower() for w in h.split()) for h in heads]
     lines: list[list[str]] = [] if not any(heads[1:]) else [heads]
     for table in tables:
         if table.title and lines == [heads] and not first.numbers:
