@@ -218,7 +218,7 @@ def _threshold_heading(report: PUReport) -> str:
 def _count_rows(report: PUReport) -> list[Row]:
     """Positives flagged and missed among the unlabeled, unless next to nothing is known of them."""
     c = report.confusion
-    rows = []
+    rows: list[Row] = []
     for title, name in (("Positives flagged", "tp"), ("Positives missed", "fn")):
         value, ends = getattr(c, name), c.intervals.get(name)
         if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
@@ -293,10 +293,10 @@ def range_line(report: PUReport) -> str:
     step = min(_STEP, p.delta / 2, p.alpha / 2 or _STEP)
     ends = [max(p.alpha - step, 0.0), p.alpha + step]
     low, high = (report._auc_at(p.beta - alpha) for alpha in ends)
-    fewest, most = (number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
+    precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
     return (
         f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
-        f"{fewest} to {most}."
+        f"{precision}."
     )
 
 
