@@ -309,7 +309,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
     wide = ("--engine", "duckdb")
     result = run(file, *wide, *ALPHA, "--html", page, "--markdown", text)
     bins = int(result.out.split(" in ")[1].split(" bins")[0])
-    assert "exact scores have" in result.out
+    assert "bins of scores" in result.out
     document = run(file, *wide, *ALPHA, "--json").json
     assert document["n_thresholds"] == bins
     low, high = document["binning"]["auc_pu"]
@@ -399,7 +399,7 @@ def test_nothing_but_messages_on_standard_error(folder):
         [*command, "--alpha", "0.2", "--resamples", "0"], capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
-    assert "60 labeled, 340 unlabeled" in done.stdout
+    assert "60 labeled rows, 340 unlabeled" in done.stdout
     refused = subprocess.run(
         [*command, "--labeled", "w"], capture_output=True, text=True, check=False
     )

@@ -368,15 +368,13 @@ def _by_group(
     for done, (group, counts) in enumerate(counted.items(), start=1):
         sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
         part = Part(group, score, *sizes, counts=counts)
-        rows.append(run_job(Job(part, settings, USUAL_METRICS, level, keep=True))[0])
+        rows.append(run_job(Job(part, settings, USUAL_METRICS, keep=True))[0])
         if advance is not None:
             advance(done, len(counted))
     return ManyReports(
         rows=tuple(rows),
         metrics=USUAL_METRICS,
         confidence_level=level,
-        simultaneous=None,
-        row_level=level,
         n_resamples=settings["n_resamples"],
         random_state=settings["random_state"],
     )
