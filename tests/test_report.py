@@ -775,8 +775,6 @@ def test_every_door_gives_the_same_figures(alpha: float | None) -> None:
     report = pu.evaluate(s.scores, s.labeled, **few)
     delta = report.proportions.delta
     assert report.auc == pytest.approx(min(0.5 + (report.auc_pu - 0.5) / delta, 1.0))
-        min(0.5 + (report.auc_pu - 0.5) / report.proportions.delta, 1.0)
-    )
     compared = pu.compare_scores({"a": s.scores, "b": worse}, s.labeled, **few)
     (row,) = pu.evaluate_many({"a": s.scores}, s.labeled, **few)
     partition = pu.monitoring.ScoreMonitor(**few).add("day", s.scores, s.labeled)
