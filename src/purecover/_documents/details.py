@@ -18,6 +18,7 @@ from purecover._documents.formats import (
 from purecover._documents.parts import Row, Section, Table, fact_tables
 from purecover._documents.summary import (
     RANDOM_LABELS_UNSEEN,
+    confidence_level,
     metric_columns,
     sizes,
     target_of,
@@ -161,7 +162,7 @@ def detailed_row(report: PUReport, name: str) -> Row:
     cells = {"observed": number(metrics.observed[name]), "recovered": number(metrics[name])}
     if report.contradicted:
         cells["recovered"] = "–"
-    if report.intervals:
+    if confidence_level(report) is not None:
         cells["interval"] = ends(report.intervals.get(name))
     if truth is not None:
         cells["true"] = number(truth.metrics[name])

@@ -143,8 +143,9 @@ def requested_metrics(options: MetricOptions) -> list[str]:
 
 
 def confidence_level(report: PUReport) -> float | None:
-    """The confidence level, if there are intervals."""
-    return next((interval.confidence_level for interval in report.intervals.values()), None)
+    """The confidence level of the metrics, if they have intervals."""
+    found = (report.intervals[name] for name in report.metrics if name in report.intervals)
+    return next((interval.confidence_level for interval in found), None)
 
 
 def metric_columns(report: PUReport) -> dict[str, str]:
@@ -172,7 +173,7 @@ def metric_row(report: PUReport, name: str) -> Row:
         cells["recovered"] = precise(value, interval)
     else:
         cells["recovered"] = number(value, 3)
-    if report.intervals:
+    if confidence_level(report) is not None:
         cells["interval"] = from_to(interval)
     if report.truth is not None:
         cells["true"] = number(report.truth.metrics[name], 3)
@@ -224,7 +225,7 @@ def _count_rows(report: PUReport) -> list[Row]:
         if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
             return rows
         cells = {"observed": "", "recovered": f"{value:,.0f}"}
-        if report.intervals:
+        if confidence_level(report) is not None:
             cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}" if ends else ""
         if report.truth is not None:
             cells["true"] = ""
@@ -255,7 +256,7 @@ def alpha_line(report: PUReport) -> str:
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
     if "audit" in origin:
-        origin = "judged rows and scores" if "combined" in origin else "judged rows"
+        origin = "judged rows and scores" if " and audit" in origin else "judged rows"
     text = f"Alpha: {value} of the unlabeled rows are positive ({origin}"
     text += f"; {within})" if within else ")"
     if p.beta == 1 and found is None:
@@ -280,6 +281,7 @@ def range_line(report: PUReport) -> str:
         delta = min(least or [found.identification.get("delta", (p.delta, 1.0))[0], p.delta])
         beta = p.beta if found.beta_given else 1.0
         most = precision_if(report, max(beta - min(least or [delta]), 0.0), beta)
+        most = max(most, report.metrics.get("precision", 0.0))
         areas = (report.auc_pu, max(report._auc_at(delta), report.auc))
         given = (
             "Without that assumption"
