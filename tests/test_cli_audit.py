@@ -44,8 +44,8 @@ def fill(path: Path, answers: list[str]) -> Path:
 
 
 def test_the_plan_is_that_of_the_library(run, example) -> None:
-    result = run("plan", "--width", "0.1", "--confidence-level", "0.9", "--json")
-    assert result.json["n"] == plan(width=0.1, confidence_level=0.9)
+    result = run("plan", "--width", "0.05", "--json")
+    assert result.json == {"n": plan(width=0.05), "width": 0.05}
     plain = run("plan", "--width", ".1")
     assert plain.out.startswith("judge 382 unlabeled rows drawn at random\n")
     given = ("--figure", "precision", "--review", "100", "--beta", "1", "-q")
@@ -60,7 +60,6 @@ def test_the_plan_is_that_of_the_library(run, example) -> None:
     [
         ([], "--width"),
         (["--width", "0"], "--width must be"),
-        (["--width", ".1", "--confidence-level", "1"], "--confidence-level must be"),
         (["--width", ".1", "--figure", "recall"], "--figure must be"),
         (["--width", ".1", "--beta", ".9"], "--beta must be left out where there are no scores"),
         (["--width", ".01", "--scores", EXAMPLE], "cannot expect a width of 0.01"),
@@ -159,7 +158,7 @@ def test_the_verdicts_make_the_report_of_the_library(run, example, judged) -> No
     assert result.json["source"]["columns"] == {"score": "score", "labeled": "labeled"}
     text = run("estimate", judged, *options).out
     assert text.startswith(str(found))
-    assert "unlabeled are flagged" in text
+    assert "Scope: positives like the labeled ones" in text
     quiet = run("estimate", judged, *options, "-q")
     assert quiet == (0, f"{found.alpha.estimate!r}\n", "")
     clean = run("estimate", judged, *options, "--beta", "1", "--json").json

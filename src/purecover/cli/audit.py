@@ -27,7 +27,7 @@ _WIDTH = 100
 
 @audit.command
 @takes(
-    f"width figure confidence_level scores {COLUMNS} threshold review beta json quiet",
+    f"width figure scores {COLUMNS} threshold review beta json quiet",
     required="width",
     scores="File of scores and labels: plan for its rows with high scores. Without it, plan for "
     "unlabeled rows drawn at random.",
@@ -40,7 +40,7 @@ def plan(**given: Any) -> int:
     from purecover.cli.rows import Columns, read_rows
 
     quiet = given.get("quiet", False)
-    how = chosen(given, "width figure confidence_level threshold review beta")
+    how = chosen(given, "width figure threshold review beta")
     where = "unlabeled rows drawn at random"
     if "scores" in given:
         rows = read_rows(given["scores"], Columns.among(given))
@@ -48,13 +48,12 @@ def plan(**given: Any) -> int:
         where = "unlabeled rows with high scores, as audit sample draws them"
     n = pu.audit.plan(**how)
     if "json" in given:
-        output.print_json({"n": n, **chosen(given, "width figure confidence_level")})
+        output.print_json({"n": n, **chosen(given, "width figure")})
     elif quiet:
         output.tell(n)
     else:
-        level = f"{100 * given.get('confidence_level', 0.95):g} %"
         output.tell(
-            f"judge {n:,} {where}\nthe {level} interval of {given.get('figure', 'alpha')} is then "
+            f"judge {n:,} {where}\nthe 95 % interval of {given.get('figure', 'alpha')} is then "
             f"expected to be {given['width']:g} wide"
         )
     return 0
@@ -149,7 +148,7 @@ def _copied(file: str, available: list[str], *, asked: Sequence[str] | None) -> 
 
 @audit.command
 @takes(
-    f"scores {COLUMNS} answer beta threshold review confidence_level random_state json quiet",
+    f"scores {COLUMNS} answer beta threshold review random_state json quiet",
     required="scores",
     scores="File of scores and labels that the rows were drawn from.",
     beta="Share of positives among the labeled, if it is known; 1 means that no label is wrong.",
@@ -167,7 +166,7 @@ def estimate(file: str, /, **given: Any) -> int:
     from purecover.cli.evaluate import exit_code
     from purecover.cli.rows import Columns, read_rows
 
-    how = chosen(given, "confidence_level random_state")
+    how = chosen(given, "random_state")
     rows = read_rows(given["scores"], Columns.among(given))
     scores, labeled = rows.scores, rows.labeled
     judged = pu.audit.JudgedRows.read_csv(file, scores, labeled, **chosen(given, "answer"))
