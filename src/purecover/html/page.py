@@ -28,14 +28,10 @@ from purecover._documents.formats import (
     shortened,
     versions,
 )
-from purecover._documents.headline import (
-    RANDOM_LABELS_UNSEEN,
-    auc_as_estimated,
-    has_rare_positives,
-    headline,
-)
+from purecover._documents.headline import RANDOM_LABELS_UNSEEN, headline
 from purecover._documents.parts import Headline, Table
 from purecover.html import svg
+from purecover.html.head import make_head
 from purecover.html.payload import make_payload, true_pr
 
 if TYPE_CHECKING:
@@ -66,15 +62,12 @@ SCRIPTS = (
     *ENGINE,
     "js/report/state.js",
     "js/report/specs.js",
+    "js/report/alpha.js",
     "js/report/charts.js",
     "js/report/tables.js",
     "js/report/page.js",
 )
 """Scripts of a report."""
-_AT_A_GLANCE = ("precision", "recall", "f1", "mcc", "cost")
-"""The few metrics that stand beside the numbers of the unlabeled."""
-_TILES = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "Precision", "recall": "Recall"}
-"""Metrics beside the sliders; where positives are rare, those of the threshold come first."""
 
 
 class About(TypedDict, total=False):
@@ -99,8 +92,6 @@ def roc_chart(report: PUReport) -> dict[str, Any]:
     """The observed, recovered and true ROC curve."""
     roc, truth = report.roc, report.truth
     area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
-    if (direct := auc_as_estimated(report)) is not None:
-        area = f"{direct:.3f}; cautious AUC {area}"
     curves = [
         ("chance", "chance", [0, 1], [0, 1]),
         ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
@@ -195,7 +186,7 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
     >>> report.to_html().startswith("<!doctype html>")
     True
     """
-    payload, rare = make_payload(report), has_rare_positives(report)
+    payload = make_payload(report)
     return _page(
         "report.html.j2",
         "Recovered performance",
@@ -208,9 +199,8 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
-        tiles=dict(sorted(_TILES.items(), key=lambda tile: tile[0] in _AT_A_GLANCE, reverse=rare)),
-        glance=[parts.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
-        population=parts.population(report),
+        head=make_head(report),
+        warnings=[check for check in report.findings if check.severity != "note"],
         thinning=_thinning_note(payload["thinned"], report.counts),
         payload=payload,
     )
@@ -224,14 +214,12 @@ def _thinning_note(thinned: Mapping[str, Any] | None, counts: ScoreCounts) -> st
             f"The sliders compute in this page, from the counts at all {counts.n_thresholds:,} "
             f"{things}, what purecover would compute."
         )
-    area = thinned["auc_pr_difference"]
-    also = "" if area is None else f", and AUC-PR, at the report's own values, by {at_most(area)}"
     return (
         f"The figures of the report come from all {thinned['n_thresholds']:,} {things}. The "
         f"sliders compute in this page from the counts at {thinned['kept']:,} of them, where "
         "observed rates are exact: that moves the observed AUC by at most "
         f"{at_most(thinned['auc_bound'])}, an observed rate at a threshold between them by at "
-        f"most {at_most(thinned['rate_bound'])}{also}."
+        f"most {at_most(thinned['rate_bound'])}."
     )
 
 

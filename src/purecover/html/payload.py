@@ -7,8 +7,9 @@ chosen so that the stated bound is small, and the bound is part of the answer.
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,21 +17,13 @@ import numpy as np
 from purecover._codec import picked, plain
 from purecover._documents.formats import bounded
 from purecover._documents.headline import target_of
-from purecover._documents.report import (
-    confidence_level,
-    estimates,
-    shown_metrics,
-    title_of,
-)
+from purecover._documents.report import confidence_level
 from purecover._typing import FloatArray, IntArray
 from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
-from purecover.exceptions import PurecoverError, RecoveryWarning
+from purecover.html.head import least_delta
 from purecover.html.svg import drawn_points
-from purecover.recovery.curves import blended, pr_from_roc, recover_roc
-from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
-    from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import CurveBand, Interval
     from purecover.report.results import PUReport, TrueFigures
 
@@ -174,7 +167,7 @@ def _fixed_boundaries(
     return np.unique(np.concatenate(found))
 
 
-SCHEMA = 1
+SCHEMA = 2
 """Grows with every change that a script of the page would have to know of."""
 
 MAX_CELLS = 2000
@@ -187,13 +180,17 @@ _OUTLYING = 0.01
 """Scores this rare are left out of the range of a histogram if that makes it much narrower."""
 
 
-def make_payload(report: PUReport) -> dict[str, Any]:
+def make_payload(
+    report: PUReport, price: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
     r"""All that the page recomputes from and compares with.
 
     Parameters
     ----------
     report : PUReport
         What :func:`purecover.evaluate` returned.
+    price : sequence of mapping, optional
+        What would narrow the answer.
 
     Returns
     -------
@@ -206,27 +203,24 @@ def make_payload(report: PUReport) -> dict[str, Any]:
             Columns of :class:`ScoreCounts`, at most 2,000 cells, in order of decreasing score,
             with totals; ``labeled_sq`` and ``unlabeled_sq`` only where rows carry weights.
         ``thinned``
-            None where the counts are exact. Otherwise how many distinct scores there are and how
-            many cells were kept, the bounds of :class:`ThinnedCounts`, and by how much both areas
-            change when they are computed from the cells.
+            None where the counts are exact. Otherwise how many distinct scores there are, how
+            many cells were kept, and the bounds of :class:`ThinnedCounts`.
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
             Its figures with intervals as (low, high, method), from the full counts.
         ``roc_band``, ``pr_band``
             Bands, where there are replicates.
-        ``auc_pu_se``
-            DeLong's standard error of the observed AUC.
-        ``metrics``
-            Name, title, kind and better direction of what is shown, in order.
+        ``auc_pu_half``
+            Half the width of DeLong's interval of the observed AUC; None without intervals.
         ``histogram``
             Shares of each sample per bin of equal width; ``outlying`` is the largest share of a
             sample that lies beyond the bins and is counted in the outermost.
-        ``estimation``
-            Estimators side by side, with the likelihood curve of AlphaMax on the scores; None
-            where alpha was given.
         ``sensitivity``
-            A grid of alpha and beta for a map of the AUC.
+            A grid of alpha and beta for a map of the AUC, the least beta - alpha that the scores
+            allow, and whether positives are rare: then the grid is as wide as their intervals.
+        ``price``
+            What would narrow the answer, each with ``text``, ``width`` and ``option``.
         ``truth``
             True figures, if they are known.
 
@@ -261,19 +255,10 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         "report": _figures(report),
         "roc_band": _band(report.roc_band),
         "pr_band": _band(report.pr_band),
-        "auc_pu_se": plain(float(np.sqrt(auc_pu_variance(counts)))),
-        "metrics": [
-            {
-                "name": name,
-                "title": title_of(name, options),
-                "kind": METRICS[name].kind,
-                "better": "higher" if METRICS[name].greater_is_better else "lower",
-            }
-            for name in shown_metrics(report.metrics)
-        ],
+        "auc_pu_half": _half_width(report),
         "histogram": _histogram(counts),
-        "estimation": _estimation(report.estimation, counts),
         "sensitivity": _grid(report),
+        "price": list(price),
         "truth": _truth(report.truth),
     }
 
@@ -292,23 +277,8 @@ def _counts(counts: ScoreCounts) -> dict[str, Any]:
 
 
 def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
-    """The bounds, and how much the areas change at the settings of the report."""
-    counts = thinned.counts
-    with warnings.catch_warnings():
-        # The guard has judged the full counts already.
-        warnings.simplefilter("ignore", RecoveryWarning)
-        roc = recover_roc(counts, report.proportions, repair=report.roc.repair)
-    if report.pr.repair == "blend" and report.roc.repair != "blend":
-        roc = blended(roc, counts)
-    again = pr_from_roc(roc, counts, report.metrics.prior, report.pr.area)
-    return {
-        "n_thresholds": report.counts.n_thresholds,
-        "kept": counts.n_thresholds,
-        "auc_bound": thinned.auc_bound,
-        "rate_bound": thinned.rate_bound,
-        "auc_difference": abs(counts.auc_pu - report.auc_pu),
-        "auc_pr_difference": plain(abs(again.auc_pr - report.pr.auc_pr)),
-    }
+    kept = {"n_thresholds": report.counts.n_thresholds, "kept": thinned.counts.n_thresholds}
+    return kept | picked(thinned, "auc_bound", "rate_bound")
 
 
 def _settings(report: PUReport) -> dict[str, Any]:
@@ -387,54 +357,39 @@ def _edges(counts: ScoreCounts) -> FloatArray:
     return np.array([max(low - reach, -largest), min(high + reach, largest)])
 
 
-def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, Any] | None:
-    if found is None:
+def _half_width(report: PUReport) -> float | None:
+    level = confidence_level(report)
+    if level is None:
         return None
-    return {
-        "estimator": found.estimator,
-        "rows": [
-            {
-                "name": name,
-                "alpha": alpha,
-                "beta": beta,
-                "alpha_interval": _ends(ends.get("alpha")),
-                "beta_interval": _ends(ends.get("beta")),
-            }
-            for name, alpha, beta, ends in estimates(found)
-        ],
-        "curve": _alphamax_curve(counts, clean=found.proportions.beta == 1),
-    }
+    error = math.sqrt(auc_pu_variance(report.counts))
+    half: float | None = plain(NormalDist().inv_cdf((1 + level) / 2) * error)
+    return half
 
 
-def _alphamax_curve(counts: ScoreCounts, *, clean: bool) -> dict[str, Any] | None:
-    """The log-likelihood over the assumed share; None where AlphaMax gives up."""
-    from purecover.estimators.alphamax import AlphaMax
-    from purecover.estimators.base import MAX_THRESHOLDS
-
-    try:
-        curve = AlphaMax().fit(counts.thinned(MAX_THRESHOLDS)).curve_
-    except PurecoverError:
-        return None
-    return {
-        "alpha": _drawn(curve.inclusion),
-        "value": [float(f"{value:.8g}") for value in curve.corrected.tolist()],
-        "chosen": curve.elbow,
-        "share": "alpha" if clean else "alpha / beta",
-    }
+_RARE = 0.02
+"""Share of positives below which maps are as wide as their interval, and bars are logarithmic."""
 
 
 def _grid(report: PUReport) -> dict[str, Any]:
-    """Alpha over all that may fit the scores, and beta from well below its value, to 1.
+    """Alpha over all that fits the scores and a little more, beta from well below its value, to 1.
 
-    Where alpha is small beside what may fit, its values are ratios apart.
+    Where positives are rare, both run over their intervals and half as much again.
     """
-    p = report.proportions
-    most = min(max(1.1 * (1 - abs(2 * report.auc_pu - 1)), 1.5 * p.alpha, 0.05), 1.0)
-    logarithmic = 0 < p.alpha < most / 15
-    alphas = np.geomspace(p.alpha / 30, most, 51) if logarithmic else np.linspace(0, most, 51)
+    p, least = report.proportions, least_delta(report)
+    most = max(1.1 * (p.beta - least), 1.5 * p.alpha, 0.05)
     lowest = min(0.5, math.floor(10 * (p.beta - p.delta / 2)) / 10)
-    betas = np.linspace(max(lowest, 0.0), 1.0, 51)
-    return {"alphas": _drawn(alphas), "betas": _drawn(betas), "logarithmic": logarithmic}
+    rare = 0 < p.alpha < _RARE
+    if rare:
+        known = {} if report.estimation is None else report.estimation.intervals
+        alpha, beta = known.get("alpha"), known.get("beta")
+        most = max(1.5 * alpha.high if bounded(alpha) else 0.0, 3 * p.alpha)
+        lowest = min(1 - 1.5 * (1 - beta.low) if bounded(beta) else p.beta, 0.9)
+    return {
+        "alphas": _drawn(np.linspace(0.0, min(most, 1.0), 51)),
+        "betas": _drawn(np.linspace(max(lowest, 0.0), 1.0, 51)),
+        "least_delta": least,
+        "rare": rare,
+    }
 
 
 def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:
