@@ -103,8 +103,8 @@ PAIRS = [
 TARGETS = ("population", "deployment", "pooled", 0.01)
 
 
-def settings_of(name: str, counts: pu.ScoreCounts) -> list[dict[str, Any]]:
-    """Alpha x beta x repairs, with the other settings in turn; all combinations at one pair."""
+def settings_of(counts: pu.ScoreCounts) -> list[dict[str, Any]]:
+    """The table of vectors: alpha x beta x repairs, with the other settings in turn."""
     thresholds = [*counts.thresholds[:: max(counts.n_thresholds // 4, 1)].tolist(), 0.37, -9e9, 9e9]
     turns = [
         itertools.cycle(values)
@@ -123,15 +123,6 @@ def settings_of(name: str, counts: pu.ScoreCounts) -> list[dict[str, Any]]:
     for (alpha, beta), repair in itertools.product(PAIRS, (None, *REPAIRS)):
         rest = {key: next(turn) for key, turn in zip(keys, turns, strict=True)}
         found.append({"alpha": alpha, "beta": beta, "repair": repair, **rest})
-    if name in {"random", "ties", "weighted"}:
-        every = itertools.product(
-            AREA_RULES, TARGETS, ("case-control", "censoring"), (*thresholds,)
-        )
-        for repair, (area, target, scenario, threshold) in zip(
-            itertools.cycle((None, *REPAIRS)), every, strict=False
-        ):
-            rest = {"area": area, "target": target, "scenario": scenario, "threshold": threshold}
-            found.append({"alpha": 0.2, "beta": 0.9, "repair": repair, **rest})
     return found
 
 
@@ -252,7 +243,7 @@ def in_browser(data: Any, work: str, folder: Path) -> Any:
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
     """All settings for all counts, in one visit."""
     data = {
-        name: {"counts": data_of(counts), "settings": settings_of(name, counts)}
+        name: {"counts": data_of(counts), "settings": settings_of(counts)}
         for name, counts in count_sets().items()
     }
     # After the first round of repairs, curves of 2,001 points are compared by figures alone.
@@ -273,7 +264,7 @@ def test_same_numbers_as_python(
     answers: dict[str, list[dict[str, Any]]], name: str, record_property: Any
 ) -> None:
     counts = count_sets()[name]
-    settings = settings_of(name, counts)
+    settings = settings_of(counts)
     assert len(answers[name]) == len(settings) >= len(PAIRS) * (1 + len(REPAIRS))
     worst = (0.0, "")
     for s, found in zip(settings, answers[name], strict=True):
@@ -293,14 +284,10 @@ def test_the_answers_cover_every_case(answers: dict[str, list[dict[str, Any]]]) 
     assert set(answers) == set(NAMES)
     assert {answer["feasible"] for answer in every} == {True, False}
     assert {answer["repair"] for answer in every} == set(REPAIRS)
-    guarded = zip(answers["not concave"], settings_of("not concave", _bent()), strict=True)
-    assert any(a["repair"] == "isotonic" for a, s in guarded if s["repair"] == "likelihood")
+    bent = zip(answers["not concave"], settings_of(count_sets()["not concave"]), strict=True)
+    assert any(a["repair"] == "isotonic" for a, s in bent if s["repair"] == "likelihood")
     assert any(answer["metrics"]["precision"] is None for answer in every)
     assert any(None in answer["roc"]["thresholds"][1:] for answer in every if "roc" in answer)
-
-
-def _bent() -> pu.ScoreCounts:
-    return count_sets()["not concave"]
 
 
 @pytest.mark.browser

@@ -25,13 +25,13 @@ from purecover._documents.formats import (
     ends,
     listed,
     number,
+    share,
     shortened,
     versions,
 )
 from purecover._documents.headline import RANDOM_LABELS_UNSEEN, headline
 from purecover._documents.parts import Headline, Table
-from purecover.html import svg
-from purecover.html.head import make_head
+from purecover.html import head, svg
 from purecover.html.payload import make_payload, true_pr
 
 if TYPE_CHECKING:
@@ -199,7 +199,10 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
-        head=make_head(report),
+        tables=head.head_tables(report),
+        alpha=share(report.proportions.alpha),
+        origin=head.alpha_origin(report),
+        range=head.range_line(report),
         warnings=[check for check in report.findings if check.severity != "note"],
         thinning=_thinning_note(payload["thinned"], report.counts),
         payload=payload,

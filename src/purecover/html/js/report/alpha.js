@@ -16,7 +16,7 @@
 
   /** The chart; `set` takes the alpha that one drags or steps to. */
   function alphaPlot(width, set) {
-    const [left, right] = [46, 14];
+    const [left, right] = [54, 14];
     const most = Math.min(Math.max(state.beta - sensitivity.least_delta, 0), last);
     const x = Array.from({ length: 151 }, (_, i) => (last * i) / 150);
     const y = x.map(aucAt);
@@ -49,7 +49,7 @@
         }),
         Plot.gridY({ ticks: 4, ...grid }),
         axisX("Alpha: share of positives among the unlabeled", { ticks: 5, tickFormat: "~p" }),
-        axisY("AUC", { ticks: 4, labelOffset: 40 }),
+        axisY("AUC", { ticks: 4, labelOffset: 48 }),
         area(band),
         Plot.line(rows, { x: "x", y: "y", stroke: "var(--recovered)", strokeWidth: 2.5, clip: true }),
         Plot.dot(dots, { x: "x", y: "y", r: 5, fill: "fill", stroke: "stroke", strokeWidth: 2 }),
@@ -74,10 +74,9 @@
     };
     const seen = word(`observed ${number(report.auc_pu, 3)}`);
     place(seen, 0, report.auc_pu, [10, 18], "start");
-    if (largest !== null && most < last) {
-      const left = most > 0.4 * last;
-      place(word(`${number(largest, 2)} largest that fits`), most, largest, [left ? -10 : 10, -8], left ? "end" : "start");
-    }
+    const far = most > 0.4 * last ? "end" : "start";
+    const limit = word(largest !== null && most < last ? `${number(largest, 2)} largest that fits` : "");
+    place(limit, most, largest ?? 0, [far === "end" ? -10 : 10, -8], far);
     if (dots.length > 1 && dots.at(-1).fill === "var(--true)") {
       const right = truth.alpha > 0.7 * last;
       place(word("true"), truth.alpha, truth.auc, [right ? -9 : 9, -6], right ? "end" : "start");
@@ -106,8 +105,11 @@
       const side = alpha > 0.6 * last ? "end" : "start";
       // Below a curve that rises there is room, and above one that falls.
       place(told, alpha, at, [side === "end" ? 12 : 6, report.auc_pu < 0.5 ? -14 : 24], side);
-      const near = scaleX.apply(alpha) - left < 130 && alpha !== last;
-      seen.setAttribute("visibility", near ? "hidden" : "visible");
+      // Of two words in one place, that of the point is read.
+      const hide = (node, of) =>
+        node.setAttribute("visibility", Math.abs(scaleX.apply(alpha) - scaleX.apply(of)) < 130 ? "hidden" : "visible");
+      hide(seen, 0);
+      hide(limit, most);
     }
 
     const drag = (event) => {

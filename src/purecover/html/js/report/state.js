@@ -38,9 +38,7 @@
     // Alpha and beta of the report are the report's affair: its table and checks describe them.
     const fits =
       result !== null && (result.feasible || !(moved.proportions || report.contradicted));
-    // An estimate may leave open what its mean does not allow.
-    const own = !moved.proportions && !report.infeasible;
-    return { moved, result, fits, problem: own ? "" : problem(result) };
+    return { moved, result, fits, problem: moved.proportions ? problem(result) : "" };
   }
 
   /** The AUC at another alpha and the beta that is set; null where it leaves [0, 1]. */

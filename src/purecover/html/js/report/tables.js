@@ -10,7 +10,7 @@
   // What stands in the file, to be shown again at the report's own values.
   const written = new Map();
   for (const node of all(
-    "[data-big], [data-column], [data-cell], [data-cut], [data-heading], [data-threshold], #flagged, tr[data-metric=cost] th",
+    "[data-big], [data-column], [data-cell], [data-cut], [data-heading], #flagged, tr[data-metric=cost] th",
   )) {
     written.set(node, node.textContent);
   }
@@ -65,8 +65,6 @@
     }
     for (const node of all('[data-heading="threshold"]'))
       renew(node, moved.threshold, `At the threshold: score ≥ ${short(state.threshold)}`);
-    for (const node of all("[data-threshold]"))
-      renew(node, moved.threshold, short(state.threshold, 4));
     $("bandless").hidden = !(moved.proportions && (payload.roc_band || payload.pr_band));
     $("bandless").textContent = `The bands belong to the report’s own ${values(OWN)} and are left out.`;
   }
