@@ -304,7 +304,9 @@ def test_values_that_do_not_fit_are_said_not_to(
     said = texts(tab, "#state span")[0]
     if alpha < beta:
         direct = 0.5 + (report.auc_pu - 0.5) / (beta - alpha)
-        assert f"do not fit alpha {alpha:g} and beta {beta:g}: the AUC would be {direct:.3f}" in said
+        assert (
+            f"do not fit alpha {alpha:g} and beta {beta:g}: the AUC would be {direct:.3f}" in said
+        )
         most = beta - (2 * report.auc_pu - 1)
         assert float(re.findall(r"at most ([\d.]+\d)", said)[0]) == pytest.approx(most, abs=1e-4)
     else:
@@ -427,7 +429,9 @@ def test_rows_of_rare_positives_are_drawn_by_powers_of_ten(
 ) -> None:
     """So that bars of a few positives show beside those of tens of thousands."""
     for page, wanted in ((report, False), (rare, True)):
-        ticks = texts(show(page), "figure[data-chart=histogram] [data-part='y-axis tick label'] text")
+        ticks = texts(
+            show(page), "figure[data-chart=histogram] [data-part='y-axis tick label'] text"
+        )
         powers = [float(t.replace("k", "e3")) for t in ticks if t]
         assert (powers[1] / powers[0] == 10 if powers[0] else False) == wanted, ticks
 

@@ -102,4 +102,3 @@ def _count(report: PUReport, name: str) -> Row:
     if report.truth is not None:
         cells["true"] = ""
     return Row(_COUNTS[name], cells, name)
-

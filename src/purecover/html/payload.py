@@ -180,9 +180,7 @@ _OUTLYING = 0.01
 """Scores this rare are left out of the range of a histogram if that makes it much narrower."""
 
 
-def make_payload(
-    report: PUReport, price: Sequence[Mapping[str, Any]] = ()
-) -> dict[str, Any]:
+def make_payload(report: PUReport, price: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     r"""All that the page recomputes from and compares with.
 
     Parameters
@@ -214,8 +212,8 @@ def make_payload(
         ``auc_pu_half``
             Half the width of DeLong's interval of the observed AUC; None without intervals.
         ``histogram``
-            Shares of each sample per bin of equal width; ``outlying`` is the largest share of a
-            sample that lies beyond the bins and is counted in the outermost.
+            Shares of each sample per bin of equal width; what lies beyond the bins is counted in
+            the outermost.
         ``sensitivity``
             A grid of alpha and beta for a map of the AUC, the least beta - alpha that the scores
             allow, and whether positives are rare: then the grid is as wide as their intervals.
@@ -318,22 +316,15 @@ def _band(band: CurveBand | None) -> dict[str, Any] | None:
 def _histogram(counts: ScoreCounts) -> dict[str, Any]:
     """Shares of each sample per bin, from the full counts."""
     edges = _edges(counts)
-    scores = counts.thresholds
-    beyond = (scores < edges[0]) | (scores > edges[-1])
+    # Scores beyond the outermost edges belong to the outermost bins.
+    scores = counts.thresholds.clip(edges[0], edges[-1])
     out: dict[str, Any] = {"edges": edges.tolist()}
-    outlying = 0.0
-    for name in ("labeled", "unlabeled", "negative"):
+    for name in ("labeled", "unlabeled"):
         tally = getattr(counts, name)
-        total = 0.0 if tally is None else float(tally.sum())
-        if not total > 0:
-            out[name] = None
-            continue
-        outlying = max(outlying, float(tally[beyond].sum()) / total)
-        # Scores beyond the outermost edges belong to the outermost bins.
-        share = np.histogram(scores.clip(edges[0], edges[-1]), edges, weights=tally)[0] / total
+        share = np.histogram(scores, edges, weights=tally)[0] / tally.sum()
         # Enough for a picture, and few enough for what is subtracted to stay 0 where it is.
         out[name] = [float(f"{value:.9g}") for value in share.tolist()]
-    return {**out, "outlying": outlying}
+    return out
 
 
 def _edges(counts: ScoreCounts) -> FloatArray:
