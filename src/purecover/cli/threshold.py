@@ -131,14 +131,13 @@ def _if_estimates_hold(
     error: InvalidInputError, report: PUReport, criterion: str, how: Mapping[str, Any]
 ) -> CommandError:
     """A refusal that says what it rests on, and what the interval of alpha leaves open."""
+    from purecover._documents.details import estimated_shares
     from purecover._documents.formats import bounded
-    from purecover._documents.headline import auc_if_pure
-    from purecover._documents.report import estimated_shares
     from purecover.recovery.thresholds import best_reachable
 
     found, (text, _, hint) = report.estimation, in_options(error).partition("\nHint: ")
     assert found is not None  # noqa: S101 - for the type checker
-    word = "a guess from comparable data" if auc_if_pure(report) is not None else "estimates"
+    word = "estimated from comparable data" if report.state == "estimated" else "estimates"
     text += f"\nThat rests on {estimated_shares(found)}, which are {word}"
     ends, beta = found.intervals.get("alpha"), found.proportions.beta
     if ends is not None and bounded(ends):

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from purecover._codec import plain
 from purecover._documents import comparison as compared
+from purecover._documents import details as parts
 from purecover._documents import evidence
 from purecover._documents import many as many_reports
-from purecover._documents import report as parts
+from purecover._documents import summary as answers
 from purecover._documents.formats import (
     WITHHELD,
     at_most,
@@ -25,13 +26,12 @@ from purecover._documents.formats import (
     ends,
     listed,
     number,
-    share,
     shortened,
     versions,
 )
-from purecover._documents.headline import RANDOM_LABELS_UNSEEN, headline
 from purecover._documents.parts import Headline, Table
-from purecover.html import head, svg
+from purecover._documents.summary import RANDOM_LABELS_UNSEEN, headline
+from purecover.html import svg
 from purecover.html.payload import make_payload, true_pr
 
 if TYPE_CHECKING:
@@ -84,10 +84,9 @@ class About(TypedDict, total=False):
 def roc_chart(report: PUReport) -> dict[str, Any]:
     """The observed, recovered and true ROC curve."""
     roc, truth = report.roc, report.truth
-    area = math.nan if report.infeasible else min(max(report.auc_direct, 0.0), 1.0)
     curves = {
         "observed": (report.auc_pu, roc.fpr_pu, roc.tpr_pu),
-        "recovered": (area, roc.fpr, roc.tpr),
+        "recovered": (math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr),
     }
     if truth is not None:
         curves["true"] = (truth.metrics["roc_auc"], truth.roc.fpr_pu, truth.roc.tpr_pu)
@@ -172,15 +171,13 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         data=(report.counts, report.scores_from),
         scripts=SCRIPTS,
         view=parts.sections(report),
-        columns=parts.metric_columns(report),
+        columns=answers.metric_columns(report),
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
-        tables=head.head_tables(report),
-        alpha=share(report.proportions.alpha),
-        origin=head.alpha_origin(report),
-        range=head.range_line(report),
-        warnings=[check for check in report.findings if check.severity != "note"],
+        tables=answers.metric_tables(report),
+        alpha=answers.alpha_words(report),
+        lines=[] if report.contradicted else answers.answer_lines(report)[1:],
         thinning=_thinning_note(payload["thinned"]),
         payload=payload,
     )
@@ -216,9 +213,9 @@ def render_notebook(report: PUReport) -> str:
         "notebook.html.j2",
         headline=headline(report),
         chart=roc_chart(report),
-        columns=parts.metric_columns(report),
-        rows=[parts.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
-        assumptions=report.assumptions,
+        columns=answers.metric_columns(report),
+        rows=[answers.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+        assumptions=parts.assumptions_section(report).tables[0].rows,
         findings=report.findings,
         colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
     )
@@ -257,7 +254,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
         "names": names,
         "baseline": names.index(comparison.baseline),
         "confidence_level": comparison.confidence_level,
-        "metrics": [{"name": m, "title": parts.title_of(m, options)} for m in metrics],
+        "metrics": [{"name": m, "title": answers.title_of(m, options)} for m in metrics],
         "differences": differences,
         "prior": first.pr.prior,
         "curves": comparison_curves(comparison),
@@ -438,7 +435,7 @@ def _identity(
     if scores_from is not None:
         found.append(f"Scores of {cut(scores_from, 120)}")
     if counts is not None:
-        sizes = parts.sizes(counts).items()
+        sizes = answers.sizes(counts).items()
         found.append(", ".join(f"{size} {name.lower()}" for name, size in sizes))
     moment = os.environ.get("SOURCE_DATE_EPOCH")
     day = datetime.fromtimestamp(float(moment), UTC) if moment else datetime.now().astimezone()

@@ -7,8 +7,8 @@ chosen so that the stated bound is small, and the bound is part of the answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,15 @@ import numpy as np
 
 from purecover._codec import picked, plain
 from purecover._documents.formats import bounded
-from purecover._documents.headline import target_of
-from purecover._documents.report import confidence_level
+from purecover._documents.parts import Row, Table
+from purecover._documents.summary import (
+    confidence_level,
+    least_delta,
+    price_blocks,
+    target_of,
+)
 from purecover._typing import FloatArray, IntArray
 from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
-from purecover.html.head import least_delta
 from purecover.html.svg import drawn_points
 
 if TYPE_CHECKING:
@@ -180,15 +184,13 @@ _OUTLYING = 0.01
 """Scores this rare are left out of the range of a histogram if that makes it much narrower."""
 
 
-def make_payload(report: PUReport, price: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+def make_payload(report: PUReport) -> dict[str, Any]:
     r"""All that the page recomputes from and compares with.
 
     Parameters
     ----------
     report : PUReport
         What :func:`purecover.evaluate` returned.
-    price : sequence of mapping, optional
-        What would narrow the answer.
 
     Returns
     -------
@@ -256,7 +258,7 @@ def make_payload(report: PUReport, price: Sequence[Mapping[str, Any]] = ()) -> d
         "auc_pu_half": _half_width(report),
         "histogram": _histogram(counts),
         "sensitivity": _grid(report),
-        "price": list(price),
+        "price": _prices(report),
         "truth": _truth(report.truth),
     }
 
@@ -346,6 +348,17 @@ def _edges(counts: ScoreCounts) -> FloatArray:
     largest = float(np.finfo(np.float64).max)
     reach = max(0.5, 1e-6 * min(abs(low), largest / 4))
     return np.array([max(low - reach, -largest), min(high + reach, largest)])
+
+
+def _prices(report: PUReport) -> list[dict[str, str]]:
+    """What would narrow the answer; a line without figures has only a text."""
+    found = []
+    for item in chain.from_iterable(price_blocks(report, shell=True)):
+        rows = item.rows if isinstance(item, Table) else [Row(str(item), {"auc": "", "how": ""})]
+        for row in rows:
+            cells = row.cells
+            found.append({"text": row.title, "width": cells["auc"], "option": cells["how"]})
+    return found
 
 
 def _half_width(report: PUReport) -> float | None:

@@ -38,7 +38,7 @@ from purecover.report.pipeline import (
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
-from purecover.report.text import render_many_text
+from purecover.report.text import text_of
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
@@ -251,7 +251,9 @@ class ManyReports:
         return write_page(render_many, self, path, title)
 
     def __str__(self) -> str:
-        return render_many_text(self)
+        from purecover._documents.many import many_blocks
+
+        return text_of(many_blocks(self))
 
     def __repr__(self) -> str:
         return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"
@@ -399,10 +401,6 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
     found = recover(ScoredRows(counts), shared.estimate.proportions, settings, only=only)
     replicates, n = None, len(shared.draws)
     if n:
-        if shared.estimate.n_alike is not None:
-            from purecover.estimators.reference import cautious_auc
-
-            found = replace(found, careful_auc=cautious_auc(counts, shared.draws))
         replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
     seen_in = f"the scores in {valid.show(shared.reference)}"
     return found.report(shared.estimate, replicates, reference=seen_in)

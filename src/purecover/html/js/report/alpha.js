@@ -106,10 +106,13 @@
       // Below a curve that rises there is room, and above one that falls.
       place(told, alpha, at, [side === "end" ? 12 : 6, report.auc_pu < 0.5 ? -14 : 24], side);
       // Of two words in one place, that of the point is read.
-      const hide = (node, of) =>
-        node.setAttribute("visibility", Math.abs(scaleX.apply(alpha) - scaleX.apply(of)) < 130 ? "hidden" : "visible");
-      hide(seen, 0);
-      hide(limit, most);
+      const hide = (node, of, y) => {
+        const apart = [scaleX.apply(alpha) - scaleX.apply(of), scaleY.apply(at) - scaleY.apply(y)];
+        const near = Math.abs(apart[0]) < 130 && Math.abs(apart[1]) < 24;
+        node.setAttribute("visibility", near ? "hidden" : "visible");
+      };
+      hide(seen, 0, report.auc_pu);
+      hide(limit, most, largest ?? 0);
     }
 
     const drag = (event) => {

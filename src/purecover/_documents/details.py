@@ -1,4 +1,4 @@
-"""The sections of a report: checks, assumptions, estimates, metrics, flagged rows, settings."""
+"""The details of a report: all metrics, alpha and beta, expected numbers, checks, settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from purecover._documents.formats import (
-    WITHHELD,
     between,
     capitalized,
     ends,
@@ -16,32 +15,37 @@ from purecover._documents.formats import (
     share,
     share_digits,
 )
-from purecover._documents.headline import (
-    RANDOM_LABELS_UNSEEN,
-    auc_as_estimated,
-    flagged_sentence,
-    positives_interval,
-    target_of,
-)
 from purecover._documents.parts import Row, Section, Table, fact_tables
-from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
+from purecover._documents.summary import (
+    RANDOM_LABELS_UNSEEN,
+    metric_columns,
+    sizes,
+    target_of,
+    title_of,
+)
+from purecover.recovery.metrics import METRICS, RecoveredMetrics
 
 if TYPE_CHECKING:
-    from purecover.counts import ScoreCounts
     from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import Interval
     from purecover.report.results import PUReport
 
+_METHODS = {"reference": "comparison with real problems (reference)"}
+"""Names of estimators that say nothing by themselves."""
+
+_DISAGREEMENT = 0.1
+"""Difference of two estimates from which on the estimators disagree."""
+
 
 def sections(report: PUReport) -> dict[str, Section]:
     """All sections of a report by name, in the order in which they are written."""
-    found = {"checks": _checks(report), "assumptions": assumptions_section(report)}
+    found = {"metrics": _metrics(report), "unlabeled": _unlabeled(report)}
     if report.estimation is not None:
-        found["estimation"] = _estimation(report.estimation)
+        found["estimation"] = _estimation(report, report.estimation)
     return found | {
-        "metrics": _metrics(report),
-        "unlabeled": _unlabeled(report),
-        "facts": Section("Data, assumptions, settings", _facts(report)),
+        "assumptions": assumptions_section(report),
+        "checks": _checks(report),
+        "facts": Section("Data and settings", _facts(report)),
     }
 
 
@@ -53,42 +57,50 @@ def _checks(report: PUReport) -> Section:
         )
         for check in report.findings
     ]
-    if not rows:
-        n = len(report.checks)
-        quiet = f"None of the {n} checks found a problem. {RANDOM_LABELS_UNSEEN}."
-        return Section("Checks", [], quiet)
     columns = {"message": "What was found", "hint": "What to do"}
-    return Section("Checks", [Table("Check", columns, rows, numbers=False)])
+    tables = [Table("Check", columns, rows, numbers=False)] if rows else []
+    quiet = [check for check in report.checks if not check.fired]
+    listed = ", ".join(f"{check.code} {check.outcome}" for check in quiet)
+    sentence = "" if rows else f"None of the {len(quiet)} checks found a problem."
+    return Section("Checks", tables, sentence, f"{listed}. {RANDOM_LABELS_UNSEEN}.")
 
 
 def assumptions_section(report: PUReport) -> Section:
-    """The assumptions of a report, their verdicts, and the AUC without them."""
-    rows = [
-        Row(each.statement, {"verdict": each.verdict, "why": each.evidence, "auc": each.without})
-        for each in report.assumptions
-    ]
-    columns = {"verdict": "Verdict", "why": "Why", "auc": "AUC otherwise"}
-    return Section("What the figures rest on", [Table("Assumption", columns, rows, numbers=False)])
+    """The assumptions of a report, and what the data show of each."""
+    by_topic = {check.topic: check for check in report.checks}
+    random, clean = by_topic.get("random labels"), by_topic.get("clean labels")
+    found, p = report.estimation, report.proportions
+    pure = {
+        "determined": "Not assumed: alpha was given.",
+        "assumed": "Assumed.",
+        "estimated": "Not assumed: similar real problems show how pure such ends are.",
+    }
+    doubt = clean.message if clean is not None and clean.fired else ""
+    if found is not None and found.clean_probability is not None:
+        doubt = f"Probability {found.clean_probability:.2f}; beta is {p.beta:.3f} in the mean."
+    if report.truth is not None and report.truth.beta < p.beta == 1:
+        doubt = f"By the truth given, {share(1 - report.truth.beta)} of the labels are wrong."
+    statements = {
+        "The labeled are a random sample of all positives (SCAR)": random.message
+        if random is not None and random.fired
+        else "Scores alone cannot show this; scar_test looks at features.",
+        "The highest scores are all positives, the lowest all negatives": pure[report.state],
+        "Every labeled row is positive (beta 1)": doubt
+        or f"Beta is {p.beta:.4g} ({p._beta_origin}).",
+        "No row was used to train the model that scored it": report.scores_from
+        or "Scores alone cannot show this.",
+    }
+    rows = [Row(statement, {"why": capitalized(why)}) for statement, why in statements.items()]
+    return Section("Assumptions", [Table("Assumption", {"why": "What is known"}, rows, False)])
 
 
-# Names of estimators that say nothing by themselves.
-_METHODS = {"reference": "comparison with real problems (reference)"}
-
-
-def _estimation(found: PriorEstimate) -> Section:
-    p, name = found.proportions, _METHODS.get(found.estimator, found.estimator)
-    sentence = f"Alpha and beta were not given; they were estimated from the scores by {name}" + (
-        "." if found.beta_estimated or p.beta != 1 else ", with labels taken as clean."
-    )
-    if found.beta_given:
-        sentence = (
-            f"Beta was given; alpha was estimated from the scores, as a share of it, by {name}."
-        )
+def _estimation(report: PUReport, found: PriorEstimate) -> Section:
+    sentence = f"Alpha and beta were estimated by {estimated_by(found)}."
     if found.intervals:
         coverage = next(iter(found.intervals.values())).confidence_level
         sentence += f" In brackets stand {percent(coverage)} intervals."
     rows = []
-    for title, alpha, beta, intervals in estimates(found):
+    for title, alpha, beta, intervals in estimates(report):
         values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
         cells = {
             key: f"{number(value)} {ends(intervals.get(key))}".rstrip()
@@ -97,15 +109,25 @@ def _estimation(found: PriorEstimate) -> Section:
         rows.append(Row(title, cells))
     columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
     notes = [*if_verified(found), *found.notes]
+    if bounds := ", ".join(
+        f"{name} {low:.3f} to {high:.3f}"
+        for name, (low, high) in found.identification.items()
+        if name != "delta"
+    ):
+        notes.append(f"Whatever the shares of positives at both ends of the scores: {bounds}.")
+    alphas = [pair[0] for pair in report.other_estimates.values()]
+    if alphas and max(alphas) - min(alphas) > _DISAGREEMENT:
+        notes.append("The other estimators, which assume that the highest scores are all")
+        notes[-1] += " positives, disagree: here their assumption is doubtful."
     return Section("Alpha and beta", [Table("Estimator", columns, rows)], sentence, notes=notes)
 
 
-def estimates(
-    found: PriorEstimate,
-) -> Iterator[tuple[str, float, float, Mapping[str, Interval]]]:
+def estimates(report: PUReport) -> Iterator[tuple[str, float, float, Mapping[str, Interval]]]:
     """Name, alpha, beta and intervals of the estimator in use, then of the other estimators."""
+    if (found := report.estimation) is None:
+        return
     yield found.estimator, found.proportions.alpha, found.proportions.beta, found.intervals
-    for name, pair in found.others.items():
+    for name, pair in report.other_estimates.items():
         yield name, *pair, {}
 
 
@@ -114,7 +136,7 @@ def estimated_by(estimate: PriorEstimate) -> str:
     name = _METHODS.get(estimate.estimator, estimate.estimator)
     if estimate.beta_given:
         return f"{name}, beta given"
-    return name if estimate.beta_estimated else f"{name}, labels taken as clean"
+    return name if estimate.beta_estimated else f"{name}, labels taken as right"
 
 
 def estimated_shares(estimate: PriorEstimate) -> str:
@@ -130,15 +152,13 @@ def estimated_shares(estimate: PriorEstimate) -> str:
 
 
 def if_verified(estimate: PriorEstimate) -> list[str]:
-    """By how much verified labels would narrow the interval of alpha, if that is known."""
+    """By how much verified labels would narrow the interval of alpha, if by a twentieth or more."""
     clean, now = estimate.alpha_clean, estimate.intervals.get("alpha")
-    if clean is None or now is None or not now.width:
+    if clean is None or now is None or clean[1] - clean[0] > 0.95 * now.width:
         return []
     d = share_digits(estimate.proportions.alpha)
-    saved = 1 - (clean[1] - clean[0]) / now.width
-    words = f"{100 * saved:.0f} % narrower" if saved >= 0.005 else "no narrower"
-    within = f"[{clean[0]:.{d}f}, {clean[1]:.{d}f}], an interval {words}"
-    return [f"Were the labels verified? If so, pass beta=1: alpha is then in {within}."]
+    ends = f"[{clean[0]:.{d}f}, {clean[1]:.{d}f}]"
+    return [f"If the labels were verified, pass beta=1: the interval of alpha becomes {ends}."]
 
 
 def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
@@ -147,68 +167,17 @@ def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
     return [name for name in metrics if not (repeats_f1 and name == "f_beta")]
 
 
-_OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
-
-
-def requested_metrics(options: MetricOptions) -> list[str]:
-    """Metrics whose parameters the caller has set."""
-    requested = {
-        "f_beta": options.f_beta != 1,
-        "cost": (options.cost_fn, options.cost_fp) != (1, 1),
-        "precision_at_k": options.top_k is not None,
-        "recall_at_k": options.top_k is not None,
-        **dict.fromkeys(_OF_PROBABILITIES, options.probabilities),
-        "net_benefit": options.probabilities,
-    }
-    return [name for name, wanted in requested.items() if wanted]
-
-
-def title_of(name: str, options: MetricOptions) -> str:
-    """The title of a metric with its parameters."""
-    title = METRICS[name].title
-    parameters = {
-        "f_beta": f" (beta {options.f_beta:g})",
-        "cost": f" (miss {options.cost_fn:g}, false alarm {options.cost_fp:g})",
-        "net_benefit": f" (flagged from {options.threshold_probability:g})",
-    }
-    if name == "partial_auc":
-        return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
-    return title + parameters.get(name, "")
-
-
-def confidence_level(report: PUReport) -> float | None:
-    """The confidence level, if there are intervals."""
-    return next((interval.confidence_level for interval in report.intervals.values()), None)
-
-
-def metric_row(report: PUReport, name: str) -> Row:
-    """One metric: observed, recovered, and its interval and true value if there are any.
-
-    An AUC that alpha and beta do not allow has no value.
-    """
-    infeasible = name == "roc_auc" and report.infeasible
-    cells = {
-        "observed": number(report.metrics.observed[name]),
-        "recovered": "infeasible" if infeasible else number(report.metrics[name]),
-    }
+def detailed_row(report: PUReport, name: str) -> Row:
+    """One metric with four decimals: observed, corrected, interval and true value."""
+    metrics, truth = report.metrics, report.truth
+    cells = {"observed": number(metrics.observed[name]), "recovered": number(metrics[name])}
     if report.contradicted:
-        cells["recovered"] = WITHHELD
+        cells["recovered"] = "–"
     if report.intervals:
-        cells["interval"] = "" if infeasible else ends(report.intervals.get(name))
-    if report.truth is not None:
-        cells["true"] = number(report.truth.metrics[name])
-    title = title_of(name, report.metrics.options)
-    if name == "roc_auc" and auc_as_estimated(report) is not None:
-        title += ", cautious"
-    return Row(title, cells, name, METRICS[name].kind)
-
-
-def metric_columns(report: PUReport) -> dict[str, str]:
-    """Heads of the columns of metrics."""
-    columns = {"observed": "Observed", "recovered": "Recovered"}
-    if (coverage := confidence_level(report)) is not None:
-        columns["interval"] = f"{percent(coverage)} interval"
-    return columns if report.truth is None else columns | {"true": "True"}
+        cells["interval"] = ends(report.intervals.get(name))
+    if truth is not None:
+        cells["true"] = number(truth.metrics[name])
+    return Row(title_of(name, metrics.options), cells, name, METRICS[name].kind)
 
 
 def _metrics(report: PUReport) -> Section:
@@ -221,17 +190,14 @@ def _metrics(report: PUReport) -> Section:
         "probability": "Of scores as probabilities of the true class",
     }
     columns = metric_columns(report)
-    rows = [metric_row(report, name) for name in shown_metrics(report.metrics)]
+    rows = [detailed_row(report, name) for name in shown_metrics(report.metrics)]
     tables = [
         Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
     ]
-    notes = [f"{capitalized(population_note(report))}."]
+    notes = [f"Precision and AUC-PR are of {population(report)} ({report.proportions.scenario})."]
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
         notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
-    if (direct := auc_as_estimated(report)) is not None:
-        otherwise = f"if alpha and beta are as estimated it is {direct:.4f}"
-        notes.insert(0, f"The AUC is cautious; {otherwise}, and all other figures take them so.")
     return Section("Metrics", tables, note=" ".join(notes))
 
 
@@ -240,7 +206,8 @@ def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:
     methods: dict[str, dict[str, None]] = {}
     for metric, interval in intervals:
         if interval.method != "none":
-            methods.setdefault(interval.method, {})[METRICS[metric].title] = None
+            title = METRICS[metric].title if metric in METRICS else metric
+            methods.setdefault(interval.method, {})[title] = None
     if not methods:
         return ""
     common = max(methods, key=lambda method: len(methods[method]))
@@ -252,29 +219,12 @@ def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:
 
 def population(report: PUReport) -> str:
     """The rows that precision refers to."""
-    target = target_of(report)
     named = {
         "deployment": "rows like the unlabeled",
         "pooled": "labeled and unlabeled rows together",
     }
-    return named.get(str(target), f"a population with {share(report.metrics.prior)} positives")
-
-
-def population_note(report: PUReport) -> str:
-    """A sentence on the rows that precision refers to and on the scenario."""
-    counts, target = report.counts, target_of(report)
-    size = {"deployment": counts.n_unlabeled, "pooled": counts.n_unlabeled + counts.n_labeled}
-    rows = ""
-    if isinstance(target, str):
-        things = "in total weight" if counts.is_weighted else "rows"
-        rows = f" ({size[target]:,.10g} {things}, {share(report.metrics.prior)} positive)"
-    return f"precision and AUC-PR are of {population(report)}{rows}; {_scenario_meaning(report)}"
-
-
-def _scenario_meaning(report: PUReport) -> str:
-    if report.proportions.scenario == "censoring":
-        return "the labeled rows are part of one sample (censoring)"
-    return "the labeled rows were collected apart (case-control)"
+    other = f"a population with {share(report.metrics.prior)} positives"
+    return named.get(str(target_of(report)), other)
 
 
 def _unlabeled(report: PUReport) -> Section:
@@ -290,18 +240,19 @@ def _unlabeled(report: PUReport) -> Section:
         },
     }
     rows = [
-        Row(title, {key: f"{value:,.0f}{c.between(key)}" for key, value in cells.items()})
+        Row(
+            title,
+            {
+                key: "–" if report.contradicted else f"{value:,.0f}{c.between(key)}"
+                for key, value in cells.items()
+            },
+        )
         for title, cells in numbers.items()
     ]
-    rows[-1].cells["positive"] += positives_interval(report)
     caption = "Expected sums of weights" if report.counts.is_weighted else "Expected numbers"
     columns = {"positive": "Positive", "negative": "Negative", "both": "Both"}
-    sentence = flagged_sentence(report)
-    if report.contradicted:
-        rows = [Row(row.title, dict.fromkeys(row.cells, WITHHELD)) for row in rows]
-        sentence = ""
     table = Table(f"{caption} among the unlabeled", columns, rows)
-    return Section("At the threshold", [table], sentence)
+    return Section("At the threshold", [table], "" if report.contradicted else f"{c}.")
 
 
 def _facts(report: PUReport) -> list[Table]:
@@ -312,12 +263,15 @@ def _facts(report: PUReport) -> list[Table]:
         data["Scores of"] = report.scores_from
     data |= {f"{name} of the exact scores": text for name, text in binning_bounds(report)}
     shares = {name: f"{getattr(report.proportions, name):.4g}" for name in ("alpha", "beta")}
-    assumptions = proportions_facts(report, shares)
+    given = proportions_facts(report, shares)
     if truth is not None:
-        assumptions |= {"True alpha": f"{truth.alpha:.4g}", "True beta": f"{truth.beta:.4g}"}
+        given |= {"True alpha": f"{truth.alpha:.4g}", "True beta": f"{truth.beta:.4g}"}
+    chosen = "the caller" if report.threshold_chosen else "Youden index"
+    if report.bootstrap is not None and report.bootstrap.optimism is not None:
+        chosen += ", metrics there corrected for the choice"
     settings = {
         "Threshold": f"{report.metrics.threshold:.6g}",
-        "Threshold chosen by": "the caller" if report.threshold_chosen else "Youden index",
+        "Threshold chosen by": chosen,
         "Repair of the ROC curve": report.roc.repair,
         "Repair of the precision-recall curve": report.pr.repair,
         "Area under precision-recall": report.pr.area,
@@ -326,17 +280,8 @@ def _facts(report: PUReport) -> list[Table]:
     if report.bootstrap is not None:
         settings["Resamples"] = resamples(report.bootstrap.n_resamples, report.random_state)
         if report.bootstrap.n_rejected:
-            settings["Draws without an estimate"] = f"{report.bootstrap.n_rejected:,}"
-    return fact_tables(Data=data, Assumptions=assumptions, Settings=settings)
-
-
-def sizes(counts: ScoreCounts) -> dict[str, str]:
-    """Numbers of labeled, unlabeled and known negative rows, or sums of their weights."""
-    weighted = " (sum of weights)" if counts.is_weighted else ""
-    found = {"Labeled": counts.n_labeled, "Unlabeled": counts.n_unlabeled}
-    if counts.n_negative:
-        found["Known negatives"] = counts.n_negative
-    return {name: f"{size:,.10g}{weighted}" for name, size in found.items()}
+            settings["Resamples without an estimate"] = f"{report.bootstrap.n_rejected:,}"
+    return fact_tables(Data=data, Proportions=given, Settings=settings)
 
 
 def proportions_facts(
@@ -351,7 +296,7 @@ def proportions_facts(
         "Share of positives among the labeled, beta": shares["beta"],
         "Where they come from": origin,
         **({} if estimated_from is None else {"Estimated once, from": estimated_from}),
-        "How the data were drawn": _scenario_meaning(report),
+        "Scenario": report.proportions.scenario,
         "Share of positives where precision applies": f"{report.metrics.prior:.4g}",
     }
 
