@@ -197,7 +197,7 @@ def test_the_page_is_accessible(page: str) -> None:
 
 def test_what_would_narrow_the_answer_is_listed() -> None:
     example = pu.load_example()
-    report = evaluate(example.scores, example.labeled, n_resamples=0, random_state=0)
+    report = evaluate(example.scores, example.labeled, n_resamples=50, random_state=0)
     prices = make_payload(report)["price"]
     assert "--assume pure-top" in [each["option"] for each in prices]
     texts = Page(render_report(report)).texts

@@ -66,7 +66,7 @@ def summary(report: PUReport, file: str | None = None) -> list[Block]:
     blocks.append(metric_tables(report))
     if not report.contradicted:
         blocks.append(answer_lines(report))
-        blocks += price_blocks(report, shell=file is not None)
+        blocks += price_blocks(report, in_shell=file is not None)
     more = "report.details(), report.to_html(FILE)"
     blocks.append([f"More: {more if file is None else '--details, --html FILE'}"])
     return blocks
@@ -362,7 +362,7 @@ def cautions(report: PUReport) -> list[Caution]:
     return found
 
 
-def price_blocks(report: PUReport, *, shell: bool) -> list[Block]:
+def price_blocks(report: PUReport, *, in_shell: bool) -> list[Block]:
     """What would narrow the interval of the AUC by a fifth or more, and how to have it.
 
     Nothing where something contradicts the data, or where the interval is narrow.
@@ -380,7 +380,7 @@ def price_blocks(report: PUReport, *, shell: bool) -> list[Block]:
         auc = f"{price.low:.2f} to {price.high:.2f}"
         if price.name in ("ten-rows", "more-rows"):  # where the answer lies is not known yet
             auc = f"about {price.high - price.low:.2f} wide"
-        rows.append(Row(words, {"auc": auc, "how": command if shell else call}))
+        rows.append(Row(words, {"auc": auc, "how": command if in_shell else call}))
     columns = {"auc": "AUC would be", "how": ""}
     table = [Table("To narrow this, any one of:", columns, rows, numbers=False)] if rows else []
     return [each for each in (table, note) if each]

@@ -353,7 +353,7 @@ def _edges(counts: ScoreCounts) -> FloatArray:
 def _prices(report: PUReport) -> list[dict[str, str]]:
     """What would narrow the answer; a line without figures has only a text."""
     found = []
-    for item in chain.from_iterable(price_blocks(report, shell=True)):
+    for item in chain.from_iterable(price_blocks(report, in_shell=True)):
         rows = item.rows if isinstance(item, Table) else [Row(str(item), {"auc": "", "how": ""})]
         for row in rows:
             cells = row.cells

@@ -3,13 +3,14 @@
   "use strict";
 
   const parts = globalThis.purecoverParts;
-  const { axisX, axisY, grid, area, element, number, points, room, finish } = parts.frame;
+  const { LOOKS, axisX, axisY, grid, area, element, number, points, room, finish } = parts.frame;
   const { payload } = parts.document;
   const { state, percent, aucAt, halfAt } = parts.state;
   const { report, truth, sensitivity } = payload;
   const last = Math.min(sensitivity.alphas.at(-1), 0.999);
   const step = Number((last / 500).toPrecision(1));
-  const FAR = { PageUp: 10, PageDown: -10, ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+  const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
+  const ENDS = { Home: 0, End: last };
 
   /** Alpha as the slider gives it: within its ends, without the noise of adding steps. */
   const tidy = (alpha) => Number(Math.min(Math.max(alpha, 0), last).toPrecision(4));
@@ -51,7 +52,7 @@
         axisX("Alpha: share of positives among the unlabeled", { ticks: 5, tickFormat: "~p" }),
         axisY("AUC", { ticks: 4, labelOffset: 48 }),
         area(band),
-        Plot.line(rows, { x: "x", y: "y", stroke: "var(--recovered)", strokeWidth: 2.5, clip: true }),
+        Plot.line(rows, { x: "x", y: "y", ...LOOKS.recovered, clip: true }),
         Plot.dot(dots, { x: "x", y: "y", r: 5, fill: "fill", stroke: "stroke", strokeWidth: 2 }),
       ],
       color: { type: "identity" },
@@ -75,11 +76,12 @@
     const seen = word(`observed ${number(report.auc_pu, 3)}`);
     place(seen, 0, report.auc_pu, [10, 18], "start");
     const far = most > 0.4 * last ? "end" : "start";
-    const limit = word(largest !== null && most < last ? `${number(largest, 2)} largest that fits` : "");
+    const fits = largest !== null && most < last;
+    const limit = word(fits ? `${number(largest, 2)} largest that fits` : "");
     place(limit, most, largest ?? 0, [far === "end" ? -10 : 10, -8], far);
     if (dots.length > 1 && dots.at(-1).fill === "var(--true)") {
-      const right = truth.alpha > 0.7 * last;
-      place(word("true"), truth.alpha, truth.auc, [right ? -9 : 9, -6], right ? "end" : "start");
+      const right = truth.alpha > 0.15 * last;
+      place(word("true"), truth.alpha, truth.auc, [right ? -10 : 10, 4], right ? "end" : "start");
     }
     const told = word("");
     const handle = element("g", {
@@ -131,14 +133,14 @@
       if (svg.hasPointerCapture(event.pointerId)) drag(event);
     });
     handle.addEventListener("keydown", (event) => {
-      const ends = { Home: 0, End: last };
       const { key } = event;
-      if (!(key in FAR || key in ends)) return;
+      if (!(key in STEPS || key in ENDS)) return;
       event.preventDefault();
-      set({ alpha: tidy(ends[key] ?? state.alpha + FAR[key] * step) });
+      set({ alpha: tidy(ENDS[key] ?? state.alpha + STEPS[key] * step) });
     });
     move();
-    return { svg, move, table: { columns: ["alpha", "auc"], rows: rows.map((row) => [row.x, row.y]) } };
+    const table = { columns: ["alpha", "auc"], rows: rows.map((row) => [row.x, row.y]) };
+    return { svg, move, table };
   }
 
   parts.alpha = Object.freeze({ alphaPlot });

@@ -99,7 +99,10 @@
   }
 
   // 35 is 35 %, as the field has it.
-  typed("alpha-number", 0, 99.9, (value) => ({ alpha: Math.min(value > 1 ? value / 100 : value, 0.999) }));
+  typed("alpha-number", 0, 99.9, (value) => {
+    const alpha = value > 1 ? value / 100 : value;
+    return { alpha: Math.min(alpha, 0.999) };
+  });
   typed("beta-number", 0.001, 1, (beta) => ({ beta }));
   typed("threshold-number", -Infinity, Infinity, (value) => ({ threshold: nearest(value) }));
   typed("review", 0, Infinity, (value) => ({ threshold: reviewed(value) }));

@@ -59,8 +59,8 @@
       const { metric, kind } = row.dataset;
       const digits = Number(row.closest("table").dataset.digits);
       const [title, ...cells] = row.children;
-      if (metric === "cost")
-        renew(title, moved.costs, `Cost (miss ${short(state.cost_fn)}, false alarm ${short(state.cost_fp)})`);
+      const costs = `miss ${short(state.cost_fn)}, false alarm ${short(state.cost_fp)}`;
+      if (metric === "cost") renew(title, moved.costs, `Cost (${costs})`);
       for (const cell of cells) fillCell(cell, metric, kind, digits);
     }
     for (const node of all('[data-heading="threshold"]'))
@@ -78,7 +78,8 @@
     const value = result?.metrics[name] ?? null;
     if (changed) put(lead, fits ? number(value, 3) : "–", fits ? value : undefined);
     else restore(lead);
-    renew(interval, changed, name === "roc_auc" && fits && halfAt(state.alpha) !== null ? `${aucEnds()} (at this alpha) · ` : "");
+    const known = name === "roc_auc" && fits && halfAt(state.alpha) !== null;
+    renew(interval, changed, known ? `${aucEnds()} (at this alpha) · ` : "");
     renew(seen, changed && name !== "roc_auc", number((result ?? observed).observed[name], 3));
     $("state").hidden = !moved.any && !problem;
     $("state").classList.toggle("problem", problem !== "");
@@ -88,9 +89,8 @@
       moved.threshold && `threshold ${short(OWN.threshold, 4)}`,
       moved.costs && "its own costs",
     ].filter(Boolean);
-    $("state").firstElementChild.textContent =
-      problem ||
-      (moved.any ? `The report has ${own.join(", ")}; its intervals are left out where they do not apply.` : "");
+    const from = `The report has ${own.join(", ")}; its intervals are left out where they do not apply.`;
+    $("state").firstElementChild.textContent = problem || (moved.any ? from : "");
   }
 
   function fillConfusion() {
