@@ -268,13 +268,13 @@ def comparison_curves(comparison: ScoreComparison) -> dict[str, list[dict[str, A
         if report.contradicted:
             continue
         roc, pr = report.roc, report.pr
-        for kind, area, *points in (
+        for kind, area, x, y in (
             ("roc", math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr),
             ("pr", pr.auc_pr, pr.recall, pr.precision),
         ):
-            x, y = (each.round(6).tolist() for each in svg.drawn_points(*points))
+            points = [each.round(6).tolist() for each in svg.drawn_points(x, y)]
             about = {"name": name, "label": shortened(name, MAX_NAME), "area": plain(area)}
-            found[kind].append({**about, "x": x, "y": y})
+            found[kind].append(about | dict(zip("xy", points, strict=True)))
     return found
 
 
