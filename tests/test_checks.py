@@ -129,7 +129,10 @@ class Audited:
     """Alpha and beta of judged rows, with what speaks against them."""
 
     doubt: str
-    believed: MixtureProportions = MixtureProportions(0.25)
+
+    @property
+    def believed(self):
+        return MixtureProportions(0.25)
 
     def draws(self, n, rng):
         return np.column_stack((rng.uniform(0.2, 0.3, n), np.ones(n)))

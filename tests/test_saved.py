@@ -23,6 +23,7 @@ import pytest
 
 import purecover as pu
 from purecover._codec import decode, find_fault, json_schema, plain, read_sealed, replacing
+from purecover.estimators.reference import KIND
 
 SAVED = Path(__file__).parent / "saved"
 READERS = {
@@ -89,14 +90,14 @@ def test_a_document_that_was_changed_is_refused() -> None:
 
 def test_a_collection_that_was_changed_is_refused() -> None:
     whole = (files("purecover") / "data" / "reference.npz").read_bytes()
-    right = read_sealed("purecover.reference/1", io.BytesIO(whole))
+    right = read_sealed(KIND, io.BytesIO(whole))
     assert right
     rng = np.random.default_rng(0)
     for place in rng.integers(0, 8 * len(whole), 60).tolist():
         flipped = bytearray(whole)
         flipped[place // 8] ^= 1 << place % 8
         try:
-            found = read_sealed("purecover.reference/1", io.BytesIO(flipped))
+            found = read_sealed(KIND, io.BytesIO(flipped))
         except pu.exceptions.InvalidInputError:
             continue
         # Bits of an archive that nobody reads, such as the time of a file.

@@ -10,6 +10,7 @@ from purecover._documents.details import interval_methods, proportions_facts, re
 from purecover._documents.formats import (
     UNDEFINED,
     bounded,
+    capitalized,
     cut,
     ends,
     number,
@@ -96,7 +97,7 @@ def comparison_headline(comparison: ScoreComparison) -> Headline:
             named = ", ".join(shortened(name, _MAX_NAME) for name in names)
             whose = "all models" if every else cut(named, 2 * _MAX_NAME)
             text = f"Warning: {message.rstrip('.')} ({code}; {whose})."
-            cautions.append(Caution(severity, [code], text, hint))
+            cautions.append(Caution(severity, [code], text, capitalized(hint)))
     return Headline([first], more, cautions)
 
 

@@ -53,7 +53,7 @@ def _checks(report: PUReport) -> Section:
     rows = [
         Row(
             f"{check.code} {check.severity}: {check.title}",
-            {"message": check.message, "hint": check.hint},
+            {"message": capitalized(check.message), "hint": capitalized(check.hint)},
         )
         for check in report.findings
     ]
@@ -250,9 +250,9 @@ def _unlabeled(report: PUReport) -> Section:
         for title, cells in numbers.items()
     ]
     caption = "Expected sums of weights" if report.counts.is_weighted else "Expected numbers"
-    columns = {"positive": "Positive", "negative": "Negative", "both": "Both"}
+    columns = {"true": "Positive", "false": "Negative", "both": "Both"}
     table = Table(f"{caption} among the unlabeled", columns, rows)
-    return Section("At the threshold", [table], "" if report.contradicted else f"{c}.")
+    return Section("At the threshold", [table], "" if report.contradicted else capitalized(f"{c}."))
 
 
 def _facts(report: PUReport) -> list[Table]:

@@ -43,17 +43,17 @@ _STEP = 0.05
 
 PRICES = {
     "ten-rows": (
-        "judge ten high-scoring rows",
-        "purecover audit sample FILE --n 10 --design top --out rows.csv",
-        "audit.top_audit(...)",
+        "ten high-scoring rows judged",
+        "purecover audit sample FILE --n 10 --design top",
+        "purecover audit sample FILE --n 10 --design top",
     ),
-    "clean-labels": ("the labels are verified", "--beta 1", "beta=1"),
+    "clean-labels": ("labels verified", "--beta 1", "beta=1"),
     "pure-top": (
-        "the highest scores are all positives",
+        "highest scores all positive",
         "--assume pure-top",
         'assume=["pure-top"]',
     ),
-    "more-rows": ("four times as many rows like these", "", ""),
+    "more-rows": ("four times as many rows", "", ""),
 }
 """What would narrow the interval of the AUC: in words, in a shell and in Python."""
 
@@ -217,7 +217,7 @@ def _threshold_heading(report: PUReport) -> str:
 def _count_rows(report: PUReport) -> list[Row]:
     """Positives flagged and missed among the unlabeled, unless next to nothing is known of them."""
     c = report.confusion
-    rows = []
+    rows: list[Row] = []
     for title, name in (("Positives flagged", "tp"), ("Positives missed", "fn")):
         value, ends = getattr(c, name), c.intervals.get(name)
         if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
@@ -296,10 +296,10 @@ def range_line(report: PUReport) -> str:
     step = min(_STEP, p.delta / 2, p.alpha / 2 or _STEP)
     ends = [max(p.alpha - step, 0.0), p.alpha + step]
     low, high = (report._auc_at(p.beta - alpha) for alpha in ends)
-    fewest, most = (number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
+    precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
     return (
         f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
-        f"{fewest} to {most}."
+        f"{precision}."
     )
 
 

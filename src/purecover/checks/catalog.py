@@ -161,8 +161,8 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
         )
     return fired(
         f"{says}, so figures at it are a little too good.",
-        "choose the threshold on other data and pass it. The bootstrap corrects for the choice only "
-        "if the threshold maximizes a metric.",
+        "choose the threshold on other data and pass it. The bootstrap corrects for the choice "
+        "only if the threshold maximizes a metric.",
     )
 
 
@@ -660,10 +660,9 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
 
 
 _JUDGE = (
-    "judge rows with high scores by hand (purecover audit sample FILE --n 30 --design top --out "
-    "audit.csv), or, if the clearest cases may have been labeled first, a hundred unlabeled rows at "
-    "random (purecover audit sample FILE --n 100 --out audit.csv), which determine alpha alone. Or "
-    "pass alpha if it can be found otherwise."
+    "judge rows with high scores by hand (purecover audit sample FILE --n 30 --design top). If the "
+    "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
+    "determine alpha alone. Or pass alpha if it can be found otherwise."
 )
 
 

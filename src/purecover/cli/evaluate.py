@@ -28,7 +28,7 @@ _EVALUATION = (
 
 @takes(
     f"{COLUMNS} negative_label sample_weight truth groups engine by {_EVALUATION} "
-    "json html markdown strict quiet",
+    "json html markdown details strict quiet",
     score="Column of scores; larger means more positive. Obvious names are found without it. "
     "Repeat it to compare several models on the same rows; the first is the baseline.",
     n_resamples="Bootstrap resamples; 0 for none. By default 2000, and fewer of many scores.",
@@ -93,6 +93,8 @@ def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
 
 def _deliver(found: Any, source: dict[str, Any], given: Mapping[str, Any]) -> bool:
     """Write and print a report or a comparison; return whether a check found an error."""
+    from purecover.report.text import shell_text
+
     # Written first: if that fails, nothing was printed. Told last, where one looks.
     html, markdown, quiet = given.get("html"), given.get("markdown"), given.get("quiet", False)
     if markdown is not None:
@@ -100,7 +102,10 @@ def _deliver(found: Any, source: dict[str, Any], given: Mapping[str, Any]) -> bo
     if html is not None:
         page = render(found, output.typed_command(), source)
         output.write_file("--html", html, page, "report", quiet=True)
-    output.print_result(found, json="json" in given, quiet=quiet, source=source)
+    if "json" in given:
+        output.print_json(found.to_dict() | {"source": source})
+    elif not quiet:
+        output.tell(shell_text(found, source["file"], details="details" in given))
     for path in filter(None, (html, markdown)):
         output.note(f"report written to {path}", quiet=quiet)
     reports = [found] if isinstance(found, pu.PUReport) else found.reports.values()

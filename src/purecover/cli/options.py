@@ -326,6 +326,9 @@ OPTIONS = {
     ),
     "plot": Option(TEXT, OUTPUT, "Draw the estimates into this file: .png, .svg or .pdf."),
     "out": Option(TEXT, OUTPUT, "CSV file to write; - for standard output."),
+    "details": Option(
+        FLAG, OUTPUT, "Print all metrics, checks, assumptions and settings after the report."
+    ),
     "strict": Option(FLAG, OUTPUT, "Exit with 1 if a check finds an error."),
     "quiet": Option(
         Annotated[bool, Parameter(alias="-q")], OUTPUT, "Print no report, notes or progress."

@@ -552,7 +552,7 @@ def evaluate_many(
     interval of the AUC with known alpha has a closed form, and needs no replicates.
 
     Tasks of a frame in memory are split by one sort. A lazy frame is scanned once for all tasks
-    of a score (``by``), or once for all scores or all columns of labels of one type.
+    of a score (``by``), or for each pair of a column of labels and a column of scores.
 
     Examples
     --------

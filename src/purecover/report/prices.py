@@ -49,7 +49,7 @@ def find_prices(report: PUReport, estimator: Any) -> tuple[Price, ...]:
     r"""Return what the interval of the AUC would be with more knowledge.
 
     The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
-    positives among n rows judged above a cut, with the purity
+    positives among n rows judged above the median labeled score, with the purity
     :math:`\kappa = \alpha F_1/F_U` there, averaged over k; or by whether beta is 1.
     """
     now = report.intervals.get("roc_auc")
@@ -84,14 +84,13 @@ def _weighted_ends(areas: FloatArray, weight: FloatArray, level: float) -> tuple
 
 
 def _after_judging(counts: ScoreCounts, draws: FloatArray, ends: Any) -> tuple[float, float]:
-    """Return the interval expected after ten rows above a cut were judged."""
+    """Return the interval expected after ten rows above the median labeled score were judged."""
     from scipy.special import comb
 
-    from purecover.audit.top import top_cut
-
-    above = counts.thresholds >= top_cut(counts)
-    labeled = counts.labeled[above].sum() / counts.n_labeled
-    unlabeled = counts.unlabeled[above].sum() / counts.n_unlabeled
+    above = np.cumsum(counts.labeled) / counts.n_labeled
+    median = int(np.searchsorted(above, 0.5))
+    labeled = above[median]
+    unlabeled = counts.unlabeled[: median + 1].sum() / counts.n_unlabeled
     alpha, beta = draws.T
     recall = ((1 - alpha) * labeled - (1 - beta) * unlabeled) / (beta - alpha)
     purity = (alpha * recall.clip(0, 1) / max(unlabeled, 1e-12)).clip(0, 1)

@@ -26,6 +26,7 @@ from purecover.recovery.rates import contradiction_of
 from purecover.report.pages import write_page
 from purecover.report.prices import Price, estimate_by_others
 from purecover.report.saving import MAX_THRESHOLDS, make_document, read_fields, report_source
+from purecover.report.text import details_text, report_text
 
 if TYPE_CHECKING:
     from purecover.report.document import SavedReport
@@ -437,15 +438,11 @@ class PUReport(Frozen):
             purity of both ends, assumptions, checks, settings and methods.
         """
         from purecover._documents.details import sections
-        from purecover.report.text import details_text
 
         return details_text(sections(self).values())
 
     def __str__(self) -> str:
-        from purecover._documents.summary import summary
-        from purecover.report.text import text_of
-
-        return text_of(summary(self))
+        return report_text(self)
 
     def __repr__(self) -> str:
         auc = f"{self.auc:.4f}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from purecover._documents.formats import cut, number
+from purecover._documents.formats import capitalized, cut, number
 from purecover._documents.parts import Block, Caution, Row, Section, Table
-from purecover._documents.summary import alpha_line, cautions, metric_columns
+from purecover._documents.summary import alpha_line, cautions, metric_columns, summary
 
 if TYPE_CHECKING:
     from purecover.intervals.evidence import EvidenceThresholds
@@ -25,15 +26,32 @@ def text_of(blocks: Iterable[Block]) -> str:
     return "\n\n".join("\n".join(_block_lines(block)) for block in blocks if block)
 
 
+def report_text(report: PUReport) -> str:
+    """Return the answer of a report as text."""
+    return text_of(summary(report))
+
+
+def shell_text(found: Any, file: object, *, details: bool = False) -> str:
+    """Return what a command prints of a report or a comparison of the scores in a file."""
+    reports: Mapping[str, PUReport] = getattr(found, "reports", {})
+    files = [file] if isinstance(file, str) else list(file)  # type: ignore[call-overload]
+    names = [Path(each).name for each in files]
+    parts = [str(found) if reports else text_of(summary(found, ", ".join(names)))]
+    if details:
+        each = reports or {"": found}
+        parts += [f"{name}\n\n{one.details()}".lstrip() for name, one in each.items()]
+    return "\n\n".join(parts)
+
+
 def details_text(sections: Iterable[Section]) -> str:
     """Return sections as text, each with its title, sentence, tables and notes."""
     parts: list[str] = []
     for section in sections:
         lines = [section.title, "-" * len(section.title)]
         lines += wrapped(section.sentence) if section.sentence else []
-        for columns, tables in groupby(section.tables, lambda table: table.columns):
+        for _, tables in groupby(section.tables, lambda table: table.columns):
             own = list(tables)
-            lines += _word_lines(own) if len(columns) > 1 and not own[0].numbers else _grid(own)
+            lines += _grid(own) if own[0].numbers else _word_lines(own)
         for note in filter(None, (section.note, *section.notes)):
             lines += wrapped(note)
         parts.append("\n".join(lines))
@@ -61,7 +79,9 @@ def _block_lines(block: Block) -> list[str]:
 def _grid(tables: Sequence[Table]) -> list[str]:
     """Tables with the same columns below one another; a title is the head of its rows."""
     first = tables[0]
-    heads = ["", *(head.lower() if first.numbers else head for head in first.columns.values())]
+    heads = ["", *first.columns.values()]
+    if first.numbers:  # but for abbreviations
+        heads = [" ".join(w if w.isupper() else w.lower() for w in h.split()) for h in heads]
     lines: list[list[str]] = [] if not any(heads[1:]) else [heads]
     for table in tables:
         if table.title and lines == [heads] and not first.numbers:
@@ -115,7 +135,7 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
     rows = [detailed_row(report, name) for name in shown_metrics(choice.metrics)]
     blocks: list[Block] = [
         [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")],
-        [f"{report.confusion}."[:1].upper() + f"{report.confusion}."[1:], alpha_line(report)],
+        [capitalized(f"{report.confusion}."), alpha_line(report)],
     ]
     if corrected:
         columns = {"observed": "Observed", "here": "Here"} | columns | {"recovered": "Expected"}
@@ -123,10 +143,15 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
             row.cells["here"] = number(choice.metrics[row.name])
     blocks.append([Table("", columns, [Row(r.title, r.cells) for r in rows])])
     if corrected:
-        note = "Here: corrected, on these data. Expected: on new data, less what choosing the "
-        note += "threshold on these data adds; so are the numbers above and all intervals."
+        note = "here: corrected, on these data; expected: on new data, less what choosing the "
+        note += "threshold on these data adds. So are the numbers above and all intervals."
         blocks.append([note])
-    return text_of([*blocks, cautions(report)])
+    notes = [
+        f"{check.code} note: {check.message} {capitalized(check.hint)}"
+        for check in report.findings
+        if check.severity == "note" and check.topic == "threshold"
+    ]
+    return text_of([*blocks, cautions(report), notes])
 
 
 def render_evidence_text(found: EvidenceThresholds, report: PUReport) -> str:
@@ -134,4 +159,5 @@ def render_evidence_text(found: EvidenceThresholds, report: PUReport) -> str:
     from purecover._documents.evidence import evidence_headline
 
     said = evidence_headline(found, report)
-    return "\n".join([str(found), *_block_lines([*said.more[1:], *said.cautions])])
+    more: list[str | Caution] = [*said.more[1:], *said.cautions]
+    return "\n".join([str(found), *_block_lines(more)])
