@@ -8,7 +8,6 @@ import json
 import re
 import warnings
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -208,31 +207,18 @@ def test_what_would_narrow_the_answer_is_listed() -> None:
 # -- curves -----------------------------------------------------------------------------------
 
 
-def distance_to_polyline(x: Any, y: Any, keep: Any) -> float:
-    """The farthest any point lies from the thinned line, by brute force."""
-    worst = 0.0
-    for i, j in pairwise(keep):
-        a, b = np.array([x[i], y[i]]), np.array([x[j], y[j]])
-        points = np.column_stack([x[i : j + 1], y[i : j + 1]]) - a
-        length = float(np.dot(b - a, b - a))
-        share = np.clip(points @ (b - a) / length, 0, 1) if length else np.zeros(len(points))
-        worst = max(worst, float(np.linalg.norm(points - np.outer(share, b - a), axis=1).max()))
-    return worst
-
-
-@pytest.mark.parametrize("n", [2, 20_000])
-def test_thinning_moves_a_curve_by_about_a_pixel(n: int) -> None:
+def test_thinning_moves_a_curve_by_about_a_pixel() -> None:
     rng = np.random.default_rng(0)
-    x, y = np.sort(rng.random(n)), np.sort(rng.random(n)) ** 0.3
-    y[n // 2 :: 100] = np.nan
+    x, y = np.sort(rng.random(20_000)), np.sort(rng.random(20_000)) ** 0.3
+    y[10_000::100] = np.nan
+    kept = drawn_points(x, y)
+    assert kept[0].size <= 2 * CELLS + 1
     defined = np.isfinite(y)
-    x, y = x[defined], y[defined]
-    kept = drawn_points(x, y)[0]
-    assert kept.size <= 2 * CELLS + 1
-    keep = np.searchsorted(x, kept)
-    assert (keep[0], keep[-1]) == (0, x.size - 1)
-    # Charts are at most 520 pixels wide.
-    assert distance_to_polyline(x, y, keep) < 1.5 / 500
+    between = np.interp(x[defined], *kept)
+    across = np.interp(y[defined], kept[1], kept[0])
+    # Charts are at most 520 pixels wide; how far a point is from the line, along the nearer axis.
+    gap = np.minimum(abs(between - y[defined]), abs(across - x[defined]))
+    assert gap.max() < 1.5 / 500
 
 
 # == payload ===================================================================================
@@ -305,18 +291,6 @@ def test_bounds_hold(kind: str, seed: int, max_cells: int) -> None:
     assert thinned.auc_bound <= 4 / max_cells
 
 
-def test_the_auc_bound_counts_the_pairs_that_lost_their_order() -> None:
-    counts = many_counts("ties", 4)
-    thinned = thin_counts(counts, 100)
-    cell = np.searchsorted(-thinned.counts.thresholds, -counts.thresholds)
-    lost = 0
-    for c in range(thinned.counts.n_thresholds):
-        labeled, unlabeled = counts.labeled[cell == c], counts.unlabeled[cell == c]
-        lost += int(np.outer(labeled, unlabeled).sum()) - int(np.dot(labeled, unlabeled))
-    assert thinned.auc_bound > 0
-    assert thinned.auc_bound == pytest.approx(lost / 2 / counts.n_labeled / counts.n_unlabeled)
-
-
 @pytest.mark.parametrize("top_k", [1, 7, 500, 10**9])
 def test_the_top_k_keep_their_rates(top_k: int) -> None:
     counts = many_counts("ties", 1)
@@ -336,7 +310,7 @@ def written(payload: dict[str, Any]) -> str:
 
 
 KEYS = {
-    "schema", "counts", "thinned", "settings", "report", "roc_band", "pr_band", "auc_pu_half",
+    "counts", "thinned", "settings", "report", "roc_band", "pr_band", "auc_pu_half",
     "histogram", "sensitivity", "price", "truth",
 }  # fmt: skip
 
@@ -366,22 +340,3 @@ def test_maps_of_rare_positives_are_narrow(sample: simulate.Sample, alpha: float
     assert found["rare"] == (alpha < 0.02)
     width = 0.03 if found["rare"] else 1.1 * (2 - 2 * report.auc_pu)
     assert found["alphas"][-1] == pytest.approx(width, abs=1e-6)
-
-
-@pytest.mark.slow
-def test_a_million_scores_stay_within_the_bounds() -> None:
-    sample = simulate.binormal(1.5).sample(100_000, 900_000, alpha=0.25, random_state=0)
-    weight = np.random.default_rng(0).exponential(size=sample.labeled.size)
-    report = evaluate(
-        sample.scores, sample.labeled, alpha=0.25, threshold=0.7654321, top_k=1234,
-        sample_weight=weight, n_resamples=20,
-    )  # fmt: skip
-    payload = make_payload(report)
-    said, cells = payload["thinned"], pu.ScoreCounts.from_dict(payload["counts"])
-    assert (said["n_thresholds"], said["kept"]) == (report.counts.n_thresholds, cells.n_thresholds)
-    assert abs(auc_pu(cells) - report.auc_pu) <= said["auc_bound"] < 4e-4
-    assert said["rate_bound"] < 0.008
-    threshold = report.metrics.threshold
-    assert rates_at(cells, threshold) == pytest.approx(rates_at(report.counts, threshold))
-    again = pu.recover_metrics(cells, report.proportions, threshold=threshold, top_k=1234)
-    assert again["auc_pr"] == pytest.approx(report.metrics["auc_pr"], abs=4e-4)

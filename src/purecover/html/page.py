@@ -195,12 +195,6 @@ def _thinning_note(thinned: Mapping[str, Any] | None) -> str:
     )
 
 
-_IN_NOTEBOOK = (
-    "roc_auc", "auc_pr", "recall", "specificity", "precision", "f1", "mcc", "precision_at_k",
-    "recall_at_k",
-)  # fmt: skip
-
-
 def render_notebook(report: PUReport) -> str:
     """Findings, ROC curve and main metrics as a fragment of HTML that can stand in any page.
 
@@ -214,7 +208,7 @@ def render_notebook(report: PUReport) -> str:
         headline=headline(report),
         chart=roc_chart(report),
         columns=answers.metric_columns(report),
-        rows=[answers.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+        rows=[row for table in answers.metric_tables(report) for row in table.rows],
         assumptions=parts.assumptions_section(report).tables[0].rows,
         findings=report.findings,
         colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
@@ -250,10 +244,8 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
             for better in [other.better.get(metric, {})]
         }
     return {
-        "schema": 2,
         "names": names,
         "baseline": names.index(comparison.baseline),
-        "confidence_level": comparison.confidence_level,
         "metrics": [{"name": m, "title": answers.title_of(m, options)} for m in metrics],
         "differences": differences,
         "prior": first.pr.prior,

@@ -28,7 +28,7 @@ from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
 from purecover.html.svg import drawn_points
 
 if TYPE_CHECKING:
-    from purecover.intervals.interval import CurveBand, Interval
+    from purecover.intervals.interval import CurveBand
     from purecover.report.results import PUReport, TrueFigures
 
 
@@ -171,9 +171,6 @@ def _fixed_boundaries(
     return np.unique(np.concatenate(found))
 
 
-SCHEMA = 2
-"""Grows with every change that a script of the page would have to know of."""
-
 MAX_CELLS = 2000
 """More distinct scores than this are merged; fewer where rows carry weights, which print long."""
 
@@ -197,8 +194,6 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     dict
         Plain data, ready for strict JSON, with the keys
 
-        ``schema``
-            The version of this layout.
         ``counts``
             Columns of :class:`ScoreCounts`, at most 2,000 cells, in order of decreasing score,
             with totals; ``labeled_sq`` and ``unlabeled_sq`` only where rows carry weights.
@@ -208,7 +203,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
-            Its figures with intervals as (low, high, method), from the full counts.
+            Its figures, from the full counts.
         ``roc_band``, ``pr_band``
             Bands, where there are replicates.
         ``auc_pu_half``
@@ -248,9 +243,11 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     options = report.metrics.options
     thinned = thin_counts(counts, most, threshold=report.metrics.threshold, top_k=options.top_k)
     return {
-        "schema": SCHEMA,
         "counts": _counts(thinned.counts),
-        "thinned": None if thinned.counts is counts else _thinned(report, thinned),
+        "thinned": None
+        if thinned.counts is counts
+        else {"n_thresholds": counts.n_thresholds, "kept": thinned.counts.n_thresholds}
+        | picked(thinned, "auc_bound", "rate_bound"),
         "settings": _settings(report),
         "report": _figures(report),
         "roc_band": _band(report.roc_band),
@@ -272,13 +269,7 @@ def _drawn(values: FloatArray) -> list[float | None]:
 def _counts(counts: ScoreCounts) -> dict[str, Any]:
     columns = counts.to_dict()
     columns.pop("highest", None)  # what is between thresholds is not drawn
-    totals = picked(counts, "n_labeled", "n_unlabeled")
-    return {**columns, "weighted": counts.is_weighted, **totals}
-
-
-def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
-    kept = {"n_thresholds": report.counts.n_thresholds, "kept": thinned.counts.n_thresholds}
-    return kept | picked(thinned, "auc_bound", "rate_bound")
+    return columns | picked(counts, "n_labeled", "n_unlabeled")
 
 
 def _settings(report: PUReport) -> dict[str, Any]:
@@ -295,17 +286,8 @@ def _settings(report: PUReport) -> dict[str, Any]:
 
 
 def _figures(report: PUReport) -> dict[str, Any]:
-    return {
-        **picked(report, "auc", "auc_pu", "auc_direct", "infeasible", "contradicted"),
-        "metrics": plain(dict(report.metrics)),
-        "observed": plain(report.metrics.observed),
-        "intervals": {name: _ends(interval) for name, interval in report.intervals.items()},
-        "confidence_level": confidence_level(report),
-    }
-
-
-def _ends(interval: Interval | None) -> list[Any] | None:
-    return [interval.low, interval.high, interval.method] if bounded(interval) else None
+    figures = picked(report, "auc", "auc_pu", "contradicted")
+    return {**figures, "metrics": plain(dict(report.metrics))}
 
 
 def _band(band: CurveBand | None) -> dict[str, Any] | None:
@@ -361,13 +343,11 @@ def _prices(report: PUReport) -> list[dict[str, str]]:
     return found
 
 
-def _half_width(report: PUReport) -> float | None:
-    level = confidence_level(report)
-    if level is None:
+def _half_width(report: PUReport) -> Any:
+    if (level := confidence_level(report)) is None:
         return None
     error = math.sqrt(auc_pu_variance(report.counts))
-    half: float | None = plain(NormalDist().inv_cdf((1 + level) / 2) * error)
-    return half
+    return plain(NormalDist().inv_cdf((1 + level) / 2) * error)
 
 
 _RARE = 0.02
@@ -384,8 +364,7 @@ def _grid(report: PUReport) -> dict[str, Any]:
     lowest = min(0.5, math.floor(10 * (p.beta - p.delta / 2)) / 10)
     rare = 0 < p.alpha < _RARE
     if rare:
-        known = {} if report.estimation is None else report.estimation.intervals
-        alpha, beta = known.get("alpha"), known.get("beta")
+        alpha, beta = report.intervals.get("alpha"), report.intervals.get("beta")
         most = max(1.5 * alpha.high if bounded(alpha) else 0.0, 3 * p.alpha)
         lowest = min(1 - 1.5 * (1 - beta.low) if bounded(beta) else p.beta, 0.9)
     return {
