@@ -92,7 +92,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     page.fill("#resamples", "100")
     page.click("text=Make the report")
     visit.ready()
-    assert "the true AUC is about 0.92" in page.inner_text("#report-list")
+    assert "AUC 0.92" in page.inner_text("#report-list")
     report = visit.open_report()
     assert "AUC" in report.inner_text("body")
     # It has no rights of this site: no secret, no answer from the server.

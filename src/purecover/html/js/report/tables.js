@@ -10,7 +10,7 @@
   // What stands in the file, to be shown again at the report's own values.
   const written = new Map();
   for (const node of all(
-    "[data-big], [data-column], [data-cell], [data-cut], [data-heading], #flagged, tr[data-metric=cost] th",
+    "[data-big], [data-column], [data-cell], [data-cut], [data-heading], #flagged, #origin, tr[data-metric=cost] th",
   )) {
     written.set(node, node.textContent);
   }
@@ -81,6 +81,7 @@
     const known = name === "roc_auc" && fits && halfAt(state.alpha) !== null;
     renew(interval, changed, known ? `${aucEnds()} (at this alpha) · ` : "");
     renew(seen, changed && name !== "roc_auc", number((result ?? observed).observed[name], 3));
+    renew($("origin"), state.alpha !== OWN.alpha, "set on this page");
     $("state").hidden = !moved.any && !problem;
     $("state").classList.toggle("problem", problem !== "");
     $("back").hidden = !moved.any;
