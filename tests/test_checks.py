@@ -14,8 +14,8 @@ from scipy import optimize, stats
 
 import purecover as pu
 from purecover import simulate
-from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run_checks
-from purecover.checks.base import contrast, critical_value, shortfall
+from purecover.checks import CHECKS, CheckContext, list_checks, run_checks
+from purecover.checks.base import CheckResult, contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
@@ -260,7 +260,7 @@ CASES = {
             "quiet",
         ),
         "alpha given, not concave": (
-            lambda: replace(drawn(simulate.nonconcave()), beta_given=False),
+            lambda: replace(drawn(simulate.binormal(1.0, 3.0)), beta_given=False),
             "not applicable",
         ),
     },
@@ -275,7 +275,7 @@ CASES = {
         "clear cases left out": (clear_cases_left_out, "fired"),
         "random": (lambda: drawn(BINORMAL), "quiet"),
         "random, all positives alike": (lambda: drawn(simulate.binormal(8)), "quiet"),
-        "random, wide positives": (lambda: drawn(simulate.nonconcave()), "quiet"),
+        "random, wide positives": (lambda: drawn(simulate.binormal(1.0, 3.0)), "quiet"),
         # Too many labels at the top look like good scores.
         "only clear cases": (lambda: context_of(easy_positives(), 0.4), "quiet"),
         "a third rarer at the top": (
@@ -299,7 +299,7 @@ CASES = {
         "right": (lambda: drawn(BINORMAL), "quiet"),
     },
     "PU009": {
-        "wide positives": (lambda: drawn(simulate.nonconcave()), "fired"),
+        "wide positives": (lambda: drawn(simulate.binormal(1.0, 3.0)), "fired"),
         "concave": (lambda: drawn(BINORMAL), "quiet"),
         "concave, small": (lambda: drawn(BINORMAL, n=(30, 300)), "quiet"),
         "constant scores": (lambda: tallies([5], [5], 0.2), "quiet"),
@@ -478,7 +478,7 @@ AT_MOST = 0.01 + 3 * math.sqrt(0.01 * 0.99 / N_RUNS)  # 1 % and three standard e
 WORLDS = {
     "binormal": BINORMAL,
     "separable": simulate.binormal(6.0),
-    "nonconcave": simulate.nonconcave(),
+    "nonconcave": simulate.binormal(1.0, 3.0),
 }
 
 

@@ -25,6 +25,7 @@ from tests import strategies
 
 import purecover as pu
 from purecover import simulate
+from purecover._documents.summary import PRICES
 from purecover._validation import check_real
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.exceptions import (
@@ -33,7 +34,7 @@ from purecover.exceptions import (
     RecoveryWarning,
 )
 from purecover.proportions import GivenProportions
-from purecover.report import pipeline
+from purecover.report import pipeline, results
 
 # == evaluate ==================================================================================
 
@@ -764,6 +765,53 @@ def test_a_report_is_an_ordinary_object(sample: pu.simulate.Sample) -> None:
         report.metric  # noqa: B018
     with pytest.raises(FrozenInstanceError):
         report.auc = 1.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("alpha", [0.3, None])
+def test_every_door_gives_the_same_figures(alpha: float | None) -> None:
+    s = pu.simulate.binormal(1.2).sample(80, 400, alpha=0.3, random_state=3)
+    worse = s.scores + np.random.default_rng(0).normal(size=s.scores.size)
+    few = {"alpha": alpha, "n_resamples": 20}
+    report = pu.evaluate(s.scores, s.labeled, **few)
+    delta = report.proportions.delta
+    assert report.auc == pytest.approx(min(0.5 + (report.auc_pu - 0.5) / delta, 1.0))
+    compared = pu.compare_scores({"a": s.scores, "b": worse}, s.labeled, **few)
+    (row,) = pu.evaluate_many({"a": s.scores}, s.labeled, **few)
+    partition = pu.monitoring.ScoreMonitor(**few).add("day", s.scores, s.labeled)
+    found = {
+        "compare_scores": (compared.reports["a"].auc, compared.reports["a"].alpha),
+        "evaluate_many": (row.recovered["roc_auc"], row.proportions.alpha),
+        "monitor": (partition.auc.estimate, partition.alpha.estimate),
+    }
+    assert found == dict.fromkeys(found, (report.auc, report.alpha))
+
+
+def test_a_data_frame_or_the_name_of_what_is_missing(
+    report: pu.PUReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = report.frame()
+    assert type(frame).__module__.startswith("pandas")
+    assert set(frame["metric"]) == set(report.metrics)
+    assert type(report.frame("polars")).__module__.startswith("polars")
+    monkeypatch.setattr(results, "find_spec", lambda _: None)
+    with pytest.raises(pu.exceptions.MissingDependencyError, match="pandas, polars, pyarrow"):
+        report.frame()
+
+
+def test_what_would_narrow_the_interval() -> None:
+    example = pu.load_example()
+    report = pu.evaluate(example.scores, example.labeled, n_resamples=200)
+    now = report.intervals["roc_auc"]
+    widths = {price.name: price.high - price.low for price in report.prices}
+    assert set(widths) == {"ten-rows", "clean-labels", "pure-top", "more-rows"}
+    assert widths["ten-rows"] < 0.8 * now.width
+    text = str(report)
+    for price in report.prices:
+        words = PRICES[price.name][0]
+        assert (words in text) == (widths[price.name] <= 0.8 * now.width)
+    assert "More rows like these would narrow it by less than a fifth." in text
+    assert pu.PUReport.from_json(report.to_json()).prices == report.prices
+    assert not pu.evaluate(example.scores, example.labeled, alpha=0.4, n_resamples=20).prices
 
 
 def test_errors_surface_in_evaluate(

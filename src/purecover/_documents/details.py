@@ -139,18 +139,6 @@ def estimated_by(estimate: PriorEstimate) -> str:
     return name if estimate.beta_estimated else f"{name}, labels taken as right"
 
 
-def estimated_shares(estimate: PriorEstimate) -> str:
-    """Alpha and beta with their intervals, if there are any."""
-    shares = []
-    for name in ("alpha", "beta"):
-        interval = estimate.intervals.get(name)
-        value = getattr(estimate.proportions, name)
-        d = share_digits(value)
-        within = "" if interval is None else f" [{interval.low:.{d}f}, {interval.high:.{d}f}]"
-        shares.append(f"{name} {value:.{d}f}{within}")
-    return ", ".join(shares)
-
-
 def if_verified(estimate: PriorEstimate) -> list[str]:
     """By how much verified labels would narrow the interval of alpha, if by a twentieth or more."""
     clean, now = estimate.alpha_clean, estimate.intervals.get("alpha")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS, _SHOWN_CONTRADICTED, _SHOWN_FAILURES = 10, 3, 5
 _LONGEST = 20
-_WAYS = {"bonferroni": "Bonferroni", "sidak": "Šidák"}
 
 
 def many_headline(many: ManyReports) -> Headline:
@@ -50,9 +49,6 @@ def _interval_note(many: ManyReports) -> str:
     estimated = sum(row.estimated_from is not None for row in many.evaluated)
     text = f"Alpha: estimated in {number_of(estimated, 'row')}." if estimated else "Alpha: given."
     level = percent(many.confidence_level)
-    if many.simultaneous is not None:
-        how = _WAYS[many.simultaneous]
-        return f"{text} The {level} intervals of a metric cover all rows at once ({how})."
     return f"{text} Each {level} interval covers by itself: of many some miss."
 
 

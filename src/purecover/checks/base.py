@@ -51,7 +51,7 @@ class CheckResult(Saved):
 
     Examples
     --------
-    >>> from purecover.checks import CheckResult
+    >>> from purecover.checks.base import CheckResult
     >>> print(CheckResult("PU010", "the sample is small", "warning", "fired", "12 labeled."))
     PU010 warning, the sample is small: 12 labeled.
     """

@@ -30,7 +30,7 @@ from purecover.checks.base import (
     quiet,
     shortfall,
 )
-from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance, cumulative_share
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import (
@@ -323,7 +323,7 @@ def negatives_disagree(context: CheckContext) -> Finding:
     n_negative = counts.n_negative * n_unlabeled / counts.n_unlabeled
     if n_negative < FEW_NEGATIVES:
         return not_applicable(f"{count(n_negative)} known negatives are too few to compare with.")
-    share = _cumulative_share(counts.negative)
+    share = cumulative_share(counts.negative)
     p = context.proportions
     z = contrast(
         [share, roc.fpr_pu, roc.tpr_pu],

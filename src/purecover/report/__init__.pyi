@@ -1,6 +1,5 @@
 from purecover.report.compare import ScoreComparison as ScoreComparison
 from purecover.report.compare import compare_scores as compare_scores
-from purecover.report.discoveries import ErrorRates as ErrorRates
 from purecover.report.discoveries import error_rates as error_rates
 from purecover.report.many import ManyReports as ManyReports
 from purecover.report.many import ManyRow as ManyRow

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from purecover._typing import AreaRule, FloatArray, OrNan, Repair
-from purecover.checks import CheckResult
+from purecover.checks.base import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.intervals.interval import Interval, Varied
 from purecover.proportions import MixtureProportions

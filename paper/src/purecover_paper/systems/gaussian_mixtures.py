@@ -132,7 +132,6 @@ class GaussianEM:
 
     def step(self, mixtures: Mixtures, tally: Tally) -> Mixtures:
         """One round; a share of exactly 0 or 1 remains."""
-
         log_densities = self.log_densities(mixtures)
         odds = log_densities[:, 0] - log_densities[:, 1]
         among_labeled = expit(odds + logit(mixtures.beta)[:, None])
@@ -507,7 +506,6 @@ def _are_shares(scores: FloatArray) -> bool:
 
 def _logits(shares: FloatArray) -> FloatArray:
     """Logits; 0 and 1 are put beyond the others, by as much as half their distance."""
-
     inside = shares[(shares > 0) & (shares < 1)]
     low, high = inside.min() / 2, (1 - inside.max()) / 2
     return np.asarray(logit(np.clip(shares, max(low, 1e-300), min(1 - high, 1 - 2**-53))))
