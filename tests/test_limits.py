@@ -18,7 +18,6 @@ COUNTED, CLEAN = pu.ScoreCounts.from_scores(*ROWS), pu.MixtureProportions(0.3)
 
 ESTIMATORS: list[tuple[type[Any], str, str]] = [
     (pu.estimators.AlphaMax, "step", "[0.0001, 0.05]"),
-    (pu.estimators.AlphaMax, "bins", "at least 2 and at most 10000"),
     (pu.estimators.BBE, "error", "(0, 1)"),
     (pu.estimators.BBE, "gamma", "[0, inf]"),
     (systems.ClusteredLabels, "n_clusters", "at least 1"),

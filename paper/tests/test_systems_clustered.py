@@ -11,12 +11,11 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.prior_dummies import Blind, Fixed
 
 from purecover.counts import ScoreCounts
-from purecover.estimators.out_of_fold import out_of_fold_scores
 from purecover.estimators.ratios import BBE
-from purecover.estimators.rows import FeatureRows
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems import ClusteredLabels
 from purecover_paper.systems import clustered as _clustered
+from purecover_paper.systems.rows import FeatureRows
 
 
 def two_kinds(seed=0, *, labeled=(450, 50), hidden=(400, 400), negatives=1200, distance=4.0, p=2):
@@ -82,11 +81,9 @@ def test_scores_know_nothing_of_their_own_label():
     rng = np.random.default_rng(0)
     rows = FeatureRows(rng.normal(size=(300, 3)), rng.normal(size=(600, 3)))
     forest = RandomForestClassifier(30, random_state=0)
-    ours, others = out_of_fold_scores(rows, forest, rng)
-    assert ours.shape == (300,)
-    assert others.shape == (600,)
-    above = (ours[:, None] > others).mean() + (ours[:, None] == others).mean() / 2
-    assert above == pytest.approx(0.5, abs=0.08)
+    counts = _clustered._out_of_fold_counts(rows, forest, rng)
+    assert (counts.n_labeled, counts.n_unlabeled) == (300, 600)
+    assert counts.auc_pu == pytest.approx(0.5, abs=0.08)
 
 
 def test_too_few():

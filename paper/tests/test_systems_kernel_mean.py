@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import minimize
 
 import purecover as pu
-from purecover.estimators.rows import FeatureRows
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems import kernel_mean as _kernels
 from purecover_paper.systems.kernel_mean import (
@@ -18,6 +17,7 @@ from purecover_paper.systems.kernel_mean import (
     _search,
     _threshold,
 )
+from purecover_paper.systems.rows import FeatureRows
 
 
 def rows_of_kernel_mean(labeled: Any, unlabeled: Any) -> FeatureRows:

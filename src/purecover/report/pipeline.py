@@ -933,7 +933,7 @@ def evaluate_model(
     # All that can be wrong is said before the long work of fitting.
     # Here, because models bring scikit-learn, which scores alone do without.
     from purecover.models.cross_fit import check_settings, unseen_scores
-    from purecover.models.tables import check_as_long, check_seed, read_examples
+    from purecover.models.examples import check_as_long, check_seed, read_examples
 
     own = cv is None and method == combine == "auto"
     if options.get("probabilities") is True:

@@ -15,8 +15,6 @@ from scipy.special import expit, logit
 
 from purecover import ScoreCounts
 from purecover.estimators import (
-    FeaturePriorEstimator,
-    FeatureRows,
     Inclusions,
     clean_test,
     parameter,
@@ -30,6 +28,7 @@ from purecover_paper.systems.arrays import (
     group_starts,
     weight_units,
 )
+from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 
 CLEAN_RULES = ("test", "never", "always")
 COVARIANCES = ("full", "diagonal")
@@ -327,10 +326,12 @@ class GaussianMixtures(FeaturePriorEstimator):
     ridge: float = parameter(1e-3, "real", low=0, closed="neither")
     max_iter: int = parameter(1000, "integer", low=1)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        scores = self._scores(counts)
+    def _estimate(self, data: ScoreCounts | FeatureRows) -> Inclusions:
+        if isinstance(data, FeatureRows):
+            return super()._estimate(data)
+        scores = self._scores(data)
         em = self._em(scores.points)
-        return self._inclusions(em, scores.tally, lambda: counts, scores.notes)
+        return self._inclusions(em, scores.tally, lambda: data, scores.notes)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
