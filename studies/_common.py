@@ -108,3 +108,12 @@ def _commit() -> str:
         found.append(done.stdout.strip())
     commit, changes = found
     return f" ({commit}{', changed since' if changes else ''})"
+
+
+def interval_score(low: float, high: float, truth: float) -> tuple[float, bool, float]:
+    """Interval score of a 95 % interval, whether it holds, and its width.
+
+    The score is the width plus 40 times how far the truth lies outside: the smaller the better.
+    """
+    outside = max(low - truth, truth - high, 0.0)
+    return high - low + 40 * outside, outside <= 1e-9, high - low
