@@ -46,11 +46,13 @@ Cells = tuple[FloatArray, FloatArray, FloatArray]
 SMOOTHING = 0.5
 """Factor of the usual bandwidth by which draws are spread: similar problems are a few dozen."""
 
-LARGEST_CURVE_WEIGHT = 0.8
-"""Weight of the label curve where it was right in nearly all similar problems."""
+LARGEST_CURVE_WEIGHT, CURVE_FACTOR = 0.85, 1.5
+"""Largest weight of the label curve, and its weight by the share of similar problems in which it
+was right."""
 
-SEPARABLE = (0.8, 0.9)
-"""AUCs, corrected by similar problems, from which on the label curve counts, and counts in full."""
+SURE = (0.1, 0.3)
+"""Widths of the label curve's interval of delta up to which it counts in full, and from which on
+it does not count."""
 
 COUPLING = 0.3
 """Correlation of the error of the observed AUC with beta - alpha, on the scale of normal scores."""
@@ -71,8 +73,8 @@ class SimilarProblems:
     most_a, most_b : float
         Upper bounds of both, which the data guarantee.
     curve_weight : float
-        Weight of the posterior of the label curve: 0 unless some problems had pure ends and the
-        corrected AUC is high.
+        Weight of the posterior of the label curve: 0 unless it is narrow, and was right in some
+        of the problems.
     curve : tuple of three ndarrays
         Alpha, beta and weight of the cells of the posterior of the label curve.
     """
@@ -188,19 +190,14 @@ class Reference:
         center = weight @ self.log_odds
         below, above = self.stretch
         off = self.log_odds - center
-        log_odds = center + np.where(off < 0, below, above) * off
-        noise = self.noise * expit(features["bound50_b"])
-        most_a, most_b = (float(expit(features[name])) for name in ("bound95_a", "bound95_b"))
-        delta = weight @ delta_of(expit(log_odds).clip(0, most_a), noise.clip(0, most_b))
-        corrected = 0.5 + (expit(features["auc_pu"]) - 0.5) / delta
-        pure = min(LARGEST_CURVE_WEIGHT, 1.2 * float(weight @ self.pure))
+        pure = min(LARGEST_CURVE_WEIGHT, CURVE_FACTOR * float(weight @ self.pure))
         return SimilarProblems(
-            log_odds=log_odds,
-            noise=noise,
+            log_odds=center + np.where(off < 0, below, above) * off,
+            noise=self.noise * expit(features["bound50_b"]),
             weight=weight,
-            most_a=most_a,
-            most_b=most_b,
-            curve_weight=pure * float(np.interp(corrected, SEPARABLE, (0, 1))),
+            most_a=float(expit(features["bound95_a"])),
+            most_b=float(expit(features["bound95_b"])),
+            curve_weight=pure * float(np.interp(features["width_delta"], SURE, (1, 0))),
             curve=curve,
         )
 
@@ -280,10 +277,10 @@ class ReferencePosterior(PriorEstimator):
 
     .. math::
 
-        \pi = \min\left(0.8,\; 1.2 \sum w_i p_i\right)\, r(A),
+        \pi = \min\left(0.85,\; 1.5 \sum w_i p_i\right)\, r(\omega),
 
-    where :math:`r` rises from 0 at 0.8 to 1 at 0.9 and :math:`A` is the AUC corrected by the mean
-    of :math:`\beta - \alpha` in similar problems: where classes overlap, the label curve goes
+    where :math:`\omega` is the width of its 95 % interval of :math:`\beta - \alpha` and :math:`r`
+    falls from 1 at 0.1 to 0 at 0.3: where classes overlap, the label curve is wide and goes
     astray. The factors :math:`s`, one below and one above the mean, stretch the spread so that
     intervals hold in sources that had no part in the forest; they have the smallest interval
     scores there. Draws are cut at upper bounds that hold for any two distributions
