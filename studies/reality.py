@@ -23,7 +23,8 @@ from purecover.estimators import prior_estimators
 
 METRICS = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "precision", "recall": "recall"}
 TITLES = METRICS | {"alpha": "alpha", "found": "positives flagged / flagged"}
-BANDS = (0.0, 0.7, 0.85, 0.95, 1.01)
+COMPARED = ("labels at random", "true AUC below 0.7", "0.7 to 0.85", "0.85 to 0.95",
+            "0.95 or more", "beta 1", "beta below 1")  # fmt: skip
 RARE, LARGE = 0.02, 10**5
 """Shares of positives at most, and rows at least, of the problems with rare positives."""
 
@@ -79,7 +80,7 @@ def judge(
     for name in TITLES:
         # Nothing is said, or there is nothing to say.
         silent = np.isnan([found[name][0], true[name]]).any()
-        score = (np.nan, True, np.nan) if silent else interval_score(*found[name], true[name])
+        score = (np.nan, True, np.nan) if silent else interval_score(found[name], true[name])
         row[f"of_{name}"] = (*score, point[name] - true[name])
     plain = {"default": report.proportions.delta, "no correction": 1.0}
     known = prior_estimators()
@@ -98,12 +99,12 @@ def judge(
 
 def groups(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Problems with labels at random by true AUC, beta and more, and others by labeling."""
-    bands = list(zip(BANDS, BANDS[1:], strict=False))
-    texts = [f"true AUC {low:g} to {min(high, 1):g}" for low, high in bands]
-    kinds: dict[str, Callable[[dict[str, Any]], bool]] = {"labels at random": lambda _: True}
-    for text, (low, high) in zip(texts, bands, strict=True):
-        kinds[text] = lambda row, low=low, high=high: low <= row["auc"] < high
-    kinds |= {
+    kinds: dict[str, Callable[[dict[str, Any]], bool]] = {
+        "labels at random": lambda _: True,
+        "true AUC below 0.7": lambda row: row["auc"] < 0.7,
+        "0.7 to 0.85": lambda row: 0.7 <= row["auc"] < 0.85,
+        "0.85 to 0.95": lambda row: 0.85 <= row["auc"] < 0.95,
+        "0.95 or more": lambda row: row["auc"] >= 0.95,
         "beta 1": lambda row: row["beta"] == 1,
         "beta 1, true AUC of 0.85 or more": lambda row: row["beta"] == 1 and row["auc"] >= 0.85,
         "beta below 1": lambda row: row["beta"] < 1,
@@ -158,17 +159,18 @@ def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The study as Markdown."""
     told = [row for row in rows if not row["refused"]]
     by_group = groups(told)
+    n = sum(not row["beta_given"] for row in rows)
     lines = [
-        f"{sum(not row['beta_given'] for row in rows)} problems of "
-        f"{len({row['table'] for row in rows})} tables; {len(rows) - len(told)} refused. Nominal "
-        "95 % intervals; the interval score is the width plus 40 times how far the truth lies "
-        "outside.",
+        (
+            f"{n} problems of {len({row['table'] for row in rows})} tables; "
+            f"{len(rows) - len(told)} refused. Nominal 95 % intervals; the interval score is the "
+            "width plus 40 times how far the truth lies outside."
+        ),
         "",
     ]
     for name in TITLES:
         lines += figure_lines(name, by_group)
-    kept = list(by_group)[: len(BANDS) + 3]
-    compared = {title: by_group[title] for title in kept}
+    compared = {title: rows for title, rows in by_group.items() if title in COMPARED}
     lines += ["## Estimators: mean size of the error of the AUC, labels at random", ""]
     lines += ["Those of clean labels take beta as 1.", "", *estimator_lines("errors", compared)]
     lines += ["", "## Estimators: mean size of the error of beta - alpha", ""]
@@ -185,9 +187,9 @@ def main() -> None:
     given = parser.parse_args()
     problems = list(load_problems(given.part))[:: given.every]
     others = () if given.alone else OTHERS
-    tasks = [(problem, given.resamples, others, None) for problem in problems]
+    tasks: list[tuple[Any, ...]] = [(p, given.resamples, others, None) for p in problems]
     clean = [p for p in problems if p.beta == 1 and p.labeling == "random"]
-    tasks += [(problem, given.resamples, (), 1.0) for problem in clean]
+    tasks += [(p, given.resamples, (), 1.0) for p in clean]
     rows = Parallel(given.jobs, verbose=1)(delayed(judge)(*task) for task in tasks)
     title = f"Real problems, {given.part} part of the reference collection"
     write = given.part == "second" and given.every == 1 and not given.alone

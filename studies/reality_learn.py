@@ -47,7 +47,7 @@ def judge(model: Reference, lessons: Lessons, stretch: Sequence[float]) -> Any:
         delta[np.argsort(score)] = delta.copy()
         auc = (0.5 + (counts.auc_pu - 0.5 + error * chance) / delta).clip(0, 1)
         scores = [
-            interval_score(*np.quantile(values, [0.025, 0.975]), true)
+            interval_score(np.quantile(values, [0.025, 0.975]), true)
             for values, true in ((draws[:, 0], problem.alpha), (auc, problem.auc))
         ]
         alpha, beta = draws.mean(axis=0)

@@ -264,7 +264,8 @@ class ReferencePosterior(PriorEstimator):
     :math:`b = (1-\beta)/(1-\alpha)` of problem :math:`i` of the collection, and :math:`\hat b_i`
     an upper bound of the second that its scores set (:func:`inclusion_bound`). Its weight
     :math:`w_i` is how often it shares a leaf with the problem at hand [1]_, over all trees of a
-    forest; problems that were drawn again with another alpha count less. With the mean :math:`m = \sum w_i \operatorname{logit} a_i` the posterior puts the
+    forest; problems that were drawn again with another alpha count less. With the mean
+    :math:`m = \sum w_i \operatorname{logit} a_i` the posterior puts the
     weight :math:`w_i (1 - \pi)` on
 
     .. math::
@@ -397,9 +398,7 @@ class ReferencePosterior(PriorEstimator):
         return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
 
 
-def _chance_of_auc(
-    counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-) -> FloatArray:
+def _chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
     """Observed AUC of replicates less that of the data, in standard errors."""
     above = np.cumsum(unlabeled, axis=1, dtype=np.float64)
     size = above[:, -1:]
