@@ -106,7 +106,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     page.check("text=I know it")
     page.fill("#alpha", "0.4048")
     page.click("text=More settings")
-    page.fill("#resamples", "100")
+    page.fill("#n_resamples", "100")
     page.click("text=Make the report")
     visit.ready()
     assert "the true AUC is about 0.92" in page.inner_text("#report-list")
@@ -149,7 +149,7 @@ def test_by_keyboard_alone(visit: Visit) -> None:
     page.keyboard.type("0.4")
     press_until("summary")
     page.keyboard.press("Enter")
-    press_until("#resamples")
+    press_until("#n_resamples")
     page.keyboard.type("0")
     press_until("#run")
     page.keyboard.press("Enter")
@@ -163,12 +163,13 @@ def test_a_report_can_be_canceled(visit: Visit) -> None:
     page.click("text=Try it with example scores")
     page.wait_for_selector("#form:visible")
     page.click("text=More settings")
-    page.fill("#resamples", "20000")
+    page.fill("#n_resamples", "20000")
+    before = page.locator("#report-list li").count()
     page.click("text=Make the report")
     page.click("text=Cancel")
     page.wait_for_selector("#working", state="hidden")
     assert page.inner_text("#job-status") == "Canceled."
-    assert page.locator("#reports").is_hidden()
+    assert page.locator("#report-list li").count() == before
     assert page.locator("#job-problem").is_hidden()
 
 
@@ -181,8 +182,6 @@ def test_no_serious_violation_of_accessibility(browser: Any, address: str, schem
         visit.page.check("text=I know it")
         visit.page.click("text=More settings")
         visit.page.click("text=Make the report")  # complains of alpha
-        assert scan(visit.page) == []
-        visit.page.goto(f"{address.partition('#')[0]}api")
         assert scan(visit.page) == []
     finally:
         visit.close()
@@ -223,7 +222,7 @@ def test_another_port_of_this_machine_gets_no_secret(visit: Visit, address: str)
     page = visit.page
     page.click("text=Try it with example scores")
     page.wait_for_selector("#form:visible")
-    secret = page.evaluate("localStorage.getItem('session')")
+    secret = page.evaluate("localStorage.getItem('token')")
     with ThreadingHTTPServer(("127.0.0.1", 0), Neighbor) as neighbor:
         threading.Thread(target=neighbor.serve_forever, daemon=True).start()
         page.goto(f"http://127.0.0.1:{neighbor.server_port}/")

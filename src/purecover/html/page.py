@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from purecover._codec import plain
 from purecover._documents import comparison as compared
+from purecover._documents import details as parts
 from purecover._documents import evidence
 from purecover._documents import many as many_reports
-from purecover._documents import report as parts
+from purecover._documents import summary as answers
 from purecover._documents.formats import (
     WITHHELD,
     at_most,
@@ -28,13 +29,8 @@ from purecover._documents.formats import (
     shortened,
     versions,
 )
-from purecover._documents.headline import (
-    RANDOM_LABELS_UNSEEN,
-    auc_as_estimated,
-    has_rare_positives,
-    headline,
-)
 from purecover._documents.parts import Headline, Table
+from purecover._documents.summary import RANDOM_LABELS_UNSEEN, has_rare_positives, headline
 from purecover.html import svg
 from purecover.html.payload import make_payload, true_pr
 
@@ -99,8 +95,6 @@ def roc_chart(report: PUReport) -> dict[str, Any]:
     """The observed, recovered and true ROC curve."""
     roc, truth = report.roc, report.truth
     area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
-    if (direct := auc_as_estimated(report)) is not None:
-        area = f"{direct:.3f}; cautious AUC {area}"
     curves = [
         ("chance", "chance", [0, 1], [0, 1]),
         ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
@@ -204,12 +198,14 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         data=(report.counts, report.scores_from),
         scripts=SCRIPTS,
         view=parts.sections(report),
-        columns=parts.metric_columns(report),
+        columns=answers.metric_columns(report),
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
         tiles=dict(sorted(_TILES.items(), key=lambda tile: tile[0] in _AT_A_GLANCE, reverse=rare)),
-        glance=[parts.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
+        glance=[
+            answers.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics
+        ],
         population=parts.population(report),
         thinning=_thinning_note(payload["thinned"], report.counts),
         payload=payload,
@@ -253,9 +249,9 @@ def render_notebook(report: PUReport) -> str:
         "notebook.html.j2",
         headline=headline(report),
         chart=roc_chart(report),
-        columns=parts.metric_columns(report),
-        rows=[parts.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
-        assumptions=report.assumptions,
+        columns=answers.metric_columns(report),
+        rows=[answers.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+        assumptions=parts.assumptions_section(report).tables[0].rows,
         findings=report.findings,
         colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
     )
@@ -294,7 +290,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
         "names": names,
         "baseline": names.index(comparison.baseline),
         "confidence_level": comparison.confidence_level,
-        "metrics": [{"name": m, "title": parts.title_of(m, first.options)} for m in metrics],
+        "metrics": [{"name": m, "title": answers.title_of(m, first.options)} for m in metrics],
         "differences": differences,
         "curves": comparison_curves(comparison),
     }
@@ -538,7 +534,7 @@ def _identity(
     if scores_from is not None:
         found.append(f"Scores of {cut(scores_from, 120)}")
     if counts is not None:
-        sizes = parts.sizes(counts).items()
+        sizes = answers.sizes(counts).items()
         found.append(", ".join(f"{size} {name.lower()}" for name, size in sizes))
     moment = os.environ.get("SOURCE_DATE_EPOCH")
     day = datetime.fromtimestamp(float(moment), UTC) if moment else datetime.now().astimezone()

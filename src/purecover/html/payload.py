@@ -14,14 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._codec import picked, plain
+from purecover._documents.details import estimates, shown_metrics
 from purecover._documents.formats import bounded
-from purecover._documents.headline import target_of
-from purecover._documents.report import (
-    confidence_level,
-    estimates,
-    shown_metrics,
-    title_of,
-)
+from purecover._documents.summary import confidence_level, target_of, title_of
 from purecover._typing import FloatArray, IntArray
 from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
 from purecover.exceptions import PurecoverError, RecoveryWarning
@@ -30,7 +25,6 @@ from purecover.recovery.curves import blended, pr_from_roc, recover_roc
 from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
-    from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import CurveBand, Interval
     from purecover.report.results import PUReport, TrueFigures
 
@@ -272,7 +266,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
             for name in shown_metrics(report.metrics)
         ],
         "histogram": _histogram(counts),
-        "estimation": _estimation(report.estimation, counts),
+        "estimation": _estimation(report),
         "sensitivity": _grid(report),
         "truth": _truth(report.truth),
     }
@@ -387,7 +381,8 @@ def _edges(counts: ScoreCounts) -> FloatArray:
     return np.array([max(low - reach, -largest), min(high + reach, largest)])
 
 
-def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, Any] | None:
+def _estimation(report: PUReport) -> dict[str, Any] | None:
+    found = report.estimation
     if found is None:
         return None
     return {
@@ -400,9 +395,9 @@ def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, A
                 "alpha_interval": _ends(ends.get("alpha")),
                 "beta_interval": _ends(ends.get("beta")),
             }
-            for name, alpha, beta, ends in estimates(found)
+            for name, alpha, beta, ends in estimates(report)
         ],
-        "curve": _alphamax_curve(counts, clean=found.proportions.beta == 1),
+        "curve": _alphamax_curve(report.counts, clean=found.proportions.beta == 1),
     }
 
 
