@@ -198,7 +198,6 @@ def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Referenc
             [tree.children_right + start for tree, start in zip(trees, root, strict=True)]
         ),
         stretch=np.ones(2),
-        risk=0.1,
     )
 
 

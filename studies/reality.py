@@ -75,7 +75,7 @@ def judge(
     true = dict(report.truth.metrics) | {"alpha": problem.alpha}  # type: ignore[union-attr]
     true["found"] = float(truth[flagged & unlabeled].sum()) / size
     point = {name: report.metrics[name] for name in METRICS}
-    point |= {"roc_auc": float(np.clip(report.auc_direct, 0, 1)), "alpha": report.proportions.alpha}
+    point |= {"roc_auc": report.auc, "alpha": report.proportions.alpha}
     point["found"] = confusion.tp / size
     for name in TITLES:
         # Nothing is said, or there is nothing to say.

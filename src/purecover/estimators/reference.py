@@ -146,8 +146,6 @@ class Reference:
     stretch : ndarray of shape (2,)
         Factors of the spread of similar problems below and above their mean, so that intervals
         hold in problems of other sources as often as they are said to.
-    risk : float
-        Posterior probability of harm at which a corrected AUC stops; see :func:`cautious_auc`.
     """
 
     features: tuple[str, ...]
@@ -161,7 +159,6 @@ class Reference:
     cut: FloatArray
     above: IntArray
     stretch: FloatArray
-    risk: float
 
     def weights(self, features: Mapping[str, float]) -> FloatArray:
         """Weight of each problem: how often it shares a leaf with one that has these features.
@@ -211,7 +208,7 @@ def stored_reference() -> Reference:
     with files("purecover").joinpath("data/reference.npz").open("rb") as file:
         stored: dict[str, Any] = read_sealed(KIND, file)
     stored["features"] = tuple(map(str, stored["features"]))
-    return Reference(**stored | {"risk": float(stored["risk"])})
+    return Reference(**stored)
 
 
 N_DRAWS = 2**12
@@ -404,7 +401,7 @@ def _chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArr
     size = above[:, -1:]
     above -= unlabeled / 2
     auc = 1 - np.einsum("ij,ij->i", labeled, above / size) / labeled.sum(axis=1)
-    error = float(np.sqrt(np.nan_to_num(auc_pu_variance(counts), posinf=0.25).clip(0)))
+    error = float(np.sqrt(np.nan_to_num(counts.auc_pu_variance, posinf=0.25).clip(0)))
     # Rows that depend on each other vary more.
     return np.asarray((auc - counts.auc_pu) / max(error, float(auc.std()), 1e-9))
 
