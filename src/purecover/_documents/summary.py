@@ -66,8 +66,7 @@ def summary(report: PUReport, file: str | None = None) -> list[Block]:
     blocks.append(metric_tables(report))
     if not report.contradicted:
         blocks.append(answer_lines(report))
-        if not told:
-            blocks += _price_blocks(report, shell=file is not None)
+        blocks += price_blocks(report, in_shell=file is not None)
     more = "report.details(), report.to_html(FILE)"
     blocks.append([f"More: {more if file is None else '--details, --html FILE'}"])
     return blocks
@@ -229,7 +228,7 @@ def _count_rows(report: PUReport) -> list[Row]:
             cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}" if ends else ""
         if report.truth is not None:
             cells["true"] = ""
-        rows.append(Row(title, cells))
+        rows.append(Row(title, cells, name))
     return rows
 
 
@@ -246,6 +245,12 @@ def answer_lines(report: PUReport) -> list[str]:
 
 def alpha_line(report: PUReport) -> str:
     """Say what alpha is, where it comes from, and beta where it is known or not near 1."""
+    value, origin, labels = alpha_words(report)
+    return f"Alpha: {value} of the unlabeled rows are positive ({origin}){labels}."
+
+
+def alpha_words(report: PUReport) -> tuple[str, str, str]:
+    """Write alpha, its origin with its interval, and beta where it is known or not near 1."""
     p, found, interval = report.proportions, report.estimation, report.intervals.get("alpha")
     value, within = shares_within(p.alpha, interval)
     origin = {
@@ -257,14 +262,13 @@ def alpha_line(report: PUReport) -> str:
         origin += f", by {found.estimator}"
     if "audit" in origin:
         origin = "judged rows and scores" if " and audit" in origin else "judged rows"
-    text = f"Alpha: {value} of the unlabeled rows are positive ({origin}"
-    text += f"; {within})" if within else ")"
+    labels = ""
     if p.beta == 1 and found is None:
-        text += ", all labels taken as right (beta 1)"
+        labels = ", all labels taken as right (beta 1)"
     elif p.beta < _ALMOST_CLEAN or (p.beta < 1 and (found is None or found.beta_given)):
         right, ends = shares_within(p.beta, report.intervals.get("beta"))
-        text += f", {right} of the labels are right (beta{'; ' + ends if ends else ''})"
-    return f"{text}."
+        labels = f", {right} of the labels are right (beta{'; ' + ends if ends else ''})"
+    return value, f"{origin}; {within}" if within else origin, labels
 
 
 _ALMOST_CLEAN = 0.98
@@ -277,12 +281,11 @@ def range_line(report: PUReport) -> str:
     if report.infeasible or report.auc_pu <= 0.5:
         return ""
     if found is not None:
-        least = [d for d in (found.delta_pure, found.delta_pure_noisy) if d is not None]
-        delta = min(least or [found.identification.get("delta", (p.delta, 1.0))[0], p.delta])
+        least = least_delta(report)
         beta = p.beta if found.beta_given else 1.0
-        most = precision_if(report, max(beta - min(least or [delta]), 0.0), beta)
+        most = precision_if(report, max(beta - least, 0.0), beta)
         most = max(most, report.metrics.get("precision", 0.0))
-        areas = (report.auc_pu, max(report._auc_at(delta), report.auc))
+        areas = (report.auc_pu, report._auc_at(least))
         given = (
             "Without that assumption"
             if report.state == "assumed"
@@ -300,6 +303,20 @@ def range_line(report: PUReport) -> str:
         f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
         f"{precision}."
     )
+
+
+def least_delta(report: PUReport) -> float:
+    """Return the least beta - alpha that the scores allow, at most that of the report.
+
+    It follows from how pure the ends of the scores may be; where alpha was given, from an AUC of 1.
+    """
+    found, used = report.estimation, report.proportions.delta
+    if found is None:
+        least = abs(2 * report.auc_pu - 1)
+        return least if report.contradicted else min(least, used)
+    pure = [d for d in (found.delta_pure, found.delta_pure_noisy) if d is not None]
+    pure = pure or [found.identification.get("delta", (used, 1.0))[0]]
+    return min(*pure, used)
 
 
 def precision_if(report: PUReport, alpha: float, beta: float) -> float:
@@ -347,10 +364,13 @@ def cautions(report: PUReport) -> list[Caution]:
     return found
 
 
-def _price_blocks(report: PUReport, *, shell: bool) -> list[Block]:
-    """What would narrow the interval of the AUC by a fifth or more, and how to have it."""
+def price_blocks(report: PUReport, *, in_shell: bool) -> list[Block]:
+    """What would narrow the interval of the AUC by a fifth or more, and how to have it.
+
+    Nothing where something contradicts the data, or where the interval is narrow.
+    """
     now = report.intervals.get("roc_auc")
-    if not report.prices or not bounded(now) or now.width <= WIDE:
+    if not report.prices or not bounded(now) or now.width <= WIDE or cautions(report):
         return []
     rows, note = [], []
     for price in report.prices:
@@ -362,7 +382,7 @@ def _price_blocks(report: PUReport, *, shell: bool) -> list[Block]:
         auc = f"{price.low:.2f} to {price.high:.2f}"
         if price.name in ("ten-rows", "more-rows"):  # where the answer lies is not known yet
             auc = f"about {price.high - price.low:.2f} wide"
-        rows.append(Row(words, {"auc": auc, "how": command if shell else call}))
+        rows.append(Row(words, {"auc": auc, "how": command if in_shell else call}))
     columns = {"auc": "AUC would be", "how": ""}
     table = [Table("To narrow this, any one of:", columns, rows, numbers=False)] if rows else []
     return [each for each in (table, note) if each]
