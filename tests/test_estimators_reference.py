@@ -135,3 +135,31 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
     ):
         with pytest.raises((ValueError, TypeError), match=words):
             pu.evaluate(*data, **wrong, **few)
+
+
+@pytest.mark.parametrize(
+    ("options", "state", "words"),
+    [
+        ({"alpha": 0.25}, "determined", "(given)"),
+        (
+            {"assume": ["pure-top"]},
+            "assumed",
+            "(assuming that the highest scores are all positives",
+        ),
+        ({}, "estimated", "(estimated from comparable data; "),
+    ],
+)
+def test_a_report_says_how_alpha_is_known(options: Any, state: str, words: str) -> None:
+    report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, n_resamples=0, **options)
+    assert report.state == state
+    assert words in " ".join(str(report).split())
+    assert "Scope: positives like the labeled ones." in str(report)
+    assert "random sample of all positives (SCAR)" in report.details()
+    assert report.auc == pytest.approx(min(report.auc_direct, 1.0))
+
+
+def test_wrong_labels_are_told_by_the_truth() -> None:
+    wrong = pu.simulate.binormal(2).sample(200, 2000, alpha=0.25, beta=0.9, random_state=0)
+    report = pu.evaluate(wrong.scores, wrong.labeled, truth=wrong.truth, alpha=0.25, n_resamples=0)
+    share = 100 * (1 - report.truth.beta)
+    assert f"By the truth given, {share:.3g} % of the labels are wrong." in report.details()
