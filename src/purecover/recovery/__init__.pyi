@@ -21,6 +21,10 @@ from purecover.recovery.decisions import recover_decision_curve as recover_decis
 from purecover.recovery.grids import SensitivityGrid as SensitivityGrid
 from purecover.recovery.grids import auc_sensitivity as auc_sensitivity
 from purecover.recovery.grids import sensitivity as sensitivity
+from purecover.recovery.hidden import HiddenPositives as HiddenPositives
+from purecover.recovery.hidden import count_by_two_sources as count_by_two_sources
+from purecover.recovery.hidden import recover_hidden as recover_hidden
+from purecover.recovery.hidden import tipping_theta as tipping_theta
 from purecover.recovery.means import RecoveredMean as RecoveredMean
 from purecover.recovery.means import recover_mean as recover_mean
 from purecover.recovery.metrics import METRICS as METRICS
