@@ -127,3 +127,53 @@ def test_refusals() -> None:
         count_by_two_sources([2, 0], [0, 1])
     with pytest.raises(pu.exceptions.InvalidInputError, match="'second'"):
         count_by_two_sources([1, 0], [0, 1, 1])
+
+
+def answers(alpha: float, hidden: float, cut: float) -> tuple[float, float]:
+    """Purity of the unlabeled rows above and below a cut, in a binormal world."""
+    high = norm.cdf(hidden - cut)
+    flagged = alpha * high + (1 - alpha) * norm.cdf(-cut)
+    return alpha * high / flagged, alpha * (1 - high) / (1 - flagged)
+
+
+@pytest.mark.parametrize(("labeled", "hidden"), [(1.5, 1.5), (2.0, 1.2)])
+def test_many_judged_rows_show_theta(labeled: float, hidden: float) -> None:
+    alpha, cut, n = 0.3, 1.5, 20_000
+    counts = binormal(alpha, 1.0, labeled, hidden)
+    found = pu.audit.judge_hidden(
+        counts, cut, [round(n * share) for share in answers(alpha, hidden, cut)], [n, n]
+    )
+    theta = norm.cdf((labeled - hidden) / np.sqrt(2))
+    at_truth = recover_hidden(counts, pu.MixtureProportions(alpha), theta, threshold=cut)
+    assert found.intervals["theta"].estimate == pytest.approx(theta, abs=0.02)
+    assert found.intervals["alpha"].estimate == pytest.approx(alpha, abs=0.01)
+    for name in ("auc_labeled", "auc_hidden", "auc", "recall", "precision"):
+        expected = float(getattr(at_truth, name)[0])
+        assert found.intervals[name].estimate == pytest.approx(expected, abs=0.02), name
+
+
+def test_intervals_of_few_judged_rows_contain_the_truth() -> None:
+    alpha, cut, theta = 0.2, 1.0, norm.cdf(0.8 / np.sqrt(2))
+    counts = binormal(alpha, 1.0, 1.8, 1.0)
+    truth = recover_hidden(counts, pu.MixtureProportions(alpha), theta, threshold=cut)
+    rng = np.random.default_rng(0)
+    contained = []
+    for _ in range(40):
+        k = rng.binomial(10, answers(alpha, 1.0, cut))
+        found = pu.audit.judge_hidden(counts, cut, k, [10, 10])
+        assert found.intervals["auc"].width < 0.5
+        contained.append(float(truth.auc[0]) in found.intervals["auc"])
+    assert np.mean(contained) >= 0.9
+
+
+def test_refusals_of_judged_rows() -> None:
+    counts = pu.ScoreCounts.from_counts([2, 1], [3, 1], [1, 3])
+    for k, n, match in (
+        ([1], [1], "of 2 strata"),
+        ([2, 0], [1, 1], "at most n_audited"),
+        ([0.5, 0], [1, 1], "whole numbers"),
+    ):
+        with pytest.raises(pu.exceptions.InvalidInputError, match=match):
+            pu.audit.judge_hidden(counts, 2, k, n)
+    with pytest.raises(pu.exceptions.InvalidInputError, match="without unlabeled rows"):
+        pu.audit.judge_hidden(counts, [5, 2], [1, 0, 0], [1, 1, 1])

@@ -1,5 +1,7 @@
 from purecover.audit.combine import CombinedAudit as CombinedAudit
 from purecover.audit.combine import combine_audit as combine_audit
+from purecover.audit.hidden import HiddenEstimate as HiddenEstimate
+from purecover.audit.hidden import judge_hidden as judge_hidden
 from purecover.audit.plan import AuditPlan as AuditPlan
 from purecover.audit.plan import plan_audit as plan_audit
 from purecover.audit.posterior import AuditEstimate as AuditEstimate

@@ -135,16 +135,19 @@ def recover_hidden(
     >>> found.auc_labeled.round(3).tolist(), found.auc.round(3).tolist()
     ([0.856, 0.806], [0.856, 0.691])
     """
+    from scipy.special import ndtri
+
     # What contradicts labels at random is possible where labeled positives are the easier ones.
     check_data(counts, proportions, warns=False)
     theta = _check_theta(theta)
+    ease = ndtri(theta)
     lowest = float(counts.thresholds[-1])
     threshold = lowest if threshold is None else valid.check_real("threshold", threshold)
     alpha, beta = proportions.alpha, proportions.beta
     auc_labeled = _solve(
         lambda x: (
             beta * (alpha * theta + (1 - alpha) * x)
-            + (1 - beta) * (alpha * (1 - _harder(x, theta)) + (1 - alpha) / 2)
+            + (1 - beta) * (alpha * (1 - harder_auc(x, ease)) + (1 - alpha) / 2)
         ),
         counts.auc_pu,
         theta.shape,
@@ -155,11 +158,11 @@ def recover_hidden(
     )
 
     def labeled_flagged(recall: FloatArray) -> FloatArray:
-        negatives = (f_u - alpha * _lower(recall, theta)) / (1 - alpha)
+        negatives = (f_u - alpha * lower_recall(recall, ease)) / (1 - alpha)
         return beta * recall + (1 - beta) * negatives.clip(0, 1)
 
     recall_labeled = _solve(labeled_flagged, f_l, theta.shape)
-    auc_hidden, recall_hidden = _harder(auc_labeled, theta), _lower(recall_labeled, theta)
+    auc_hidden, recall_hidden = harder_auc(auc_labeled, ease), lower_recall(recall_labeled, ease)
     n_hidden = alpha * counts.n_unlabeled
     share = beta * counts.n_labeled / max(beta * counts.n_labeled + n_hidden, 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -336,15 +339,18 @@ def _solve(rising: Any, target: float, shape: tuple[int, ...]) -> FloatArray:
     return np.asarray((low + high) / 2)
 
 
-def _harder(auc: FloatArray, theta: FloatArray) -> FloatArray:
-    """Return the AUC of hidden positives, given that of labeled ones."""
+def harder_auc(auc: FloatArray, ease: FloatArray) -> FloatArray:
+    r"""Return the AUC of hidden positives, given that of labeled ones and the ease.
+
+    The ease is the normal quantile of theta, :math:`\Phi^{-1}(\theta)`.
+    """
     from scipy.special import ndtr, ndtri
 
-    return np.asarray(ndtr(ndtri(auc) - ndtri(theta)))
+    return np.asarray(ndtr(ndtri(auc) - ease))
 
 
-def _lower(recall: FloatArray, theta: FloatArray) -> FloatArray:
-    """Return the recall of hidden positives, given that of labeled ones."""
+def lower_recall(recall: FloatArray | float, ease: FloatArray) -> FloatArray:
+    """Return the recall of hidden positives, given that of labeled ones and the ease."""
     from scipy.special import ndtr, ndtri
 
-    return np.asarray(ndtr(ndtri(recall) - np.sqrt(2) * ndtri(theta)))
+    return np.asarray(ndtr(ndtri(recall) - np.sqrt(2) * ease))
