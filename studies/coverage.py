@@ -45,7 +45,7 @@ AUC_WORLDS = (
     (simulate.binormal(0.8), 0.5),
     (simulate.binormal(1.5), 0.25),
     (simulate.binormal(2.5), 0.1),
-    (simulate.nonconcave(), 0.25),
+    (simulate.binormal(1.0, 3.0), 0.25),
 )
 
 # Other metrics: a world and its fixed threshold; a world and its share of positives.
@@ -57,14 +57,14 @@ FIXED = (
     ("good, normal scores", simulate.binormal(1.5), 1.0),
     ("excellent, normal scores", simulate.binormal(3.5), 1.75),
     ("bounded ratio, Laplace scores", simulate.laplace(2.0), 1.0),
-    ("not concave", simulate.nonconcave(), 1.0),
+    ("not concave", simulate.binormal(1.0, 3.0), 1.0),
 )
 CHOSEN = (
     ("weak, normal scores", simulate.binormal(0.8), 0.4),
     ("good, normal scores", simulate.binormal(1.5), 0.25),
     ("excellent, normal scores", simulate.binormal(2.5), 0.1),
     ("bounded ratio, Laplace scores", simulate.laplace(2.0), 0.25),
-    ("not concave", simulate.nonconcave(), 0.25),
+    ("not concave", simulate.binormal(1.0, 3.0), 0.25),
 )
 FIXED_METRICS = ("auc_pr", "precision", "recall", "f1")
 CHOSEN_METRICS = ("recall", "specificity", "precision", "npv", "accuracy", "f1", "mcc", "youden")

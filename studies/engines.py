@@ -70,7 +70,7 @@ def measure(path: str, engine: str, way: str) -> dict[str, Any]:
         out["seconds"] = time.perf_counter() - start
         out["cpu"] = time.process_time() - used
     else:
-        frame = pu.scan_files(path, engine=engine)
+        frame = _frame(path, engine)
         counts = pu.ScoreCounts.from_frame(frame, score="s", labeled="y")
         bounds = pu.recovery.binning_bounds(counts)
         out["seconds"] = time.perf_counter() - start
@@ -83,13 +83,21 @@ def measure(path: str, engine: str, way: str) -> dict[str, Any]:
     return out
 
 
+def _frame(path: str, engine: str) -> Any:
+    if engine == "duckdb":
+        return pu.scan_files(path)
+    import polars as pl
+
+    return pl.scan_parquet(path)
+
+
 def _warm(path: str, engine: str, way: str) -> None:
     """Import what is needed, by a few rows: that is not what is timed."""
     few = str(Path(path).with_name("few.parquet"))
     if way == "bare":
         _bare(few, engine)
     else:
-        frame = pu.scan_files(few, engine=engine)
+        frame = _frame(few, engine)
         counts = pu.ScoreCounts.from_frame(frame, score="s", labeled="y")
         pu.recovery.binning_bounds(counts)
         pu.evaluate(counts, alpha=0.2, n_resamples=10)

@@ -290,7 +290,7 @@ def study_files(size: int, repeats: int, seed: int) -> Part:
     import pandas as pd
 
     def by_purecover(path: Path) -> pu.ScoreCounts:
-        frame = pu.scan_files(path, engine="duckdb")
+        frame = pu.scan_files(path)
         return pu.ScoreCounts.from_frame(frame, score="score", labeled="labeled")
 
     def by_pandas(path: Path) -> pu.ScoreCounts:

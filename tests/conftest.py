@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 
 from purecover.counts import ScoreCounts
 from purecover.estimators import label_curve
@@ -22,14 +22,6 @@ _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _common, max_examples=20, derandomize=True, database=None)
 # `make fuzz`: new examples each time; what it finds becomes an `@example` or a test of its own.
 settings.register_profile("fuzz", _common, max_examples=2000, print_blob=True)
-# For tests of tests: few examples, the same each time, and none made smaller: nobody reads them.
-settings.register_profile(
-    "mutation",
-    _common,
-    max_examples=25,
-    derandomize=True,
-    phases=(Phase.explicit, Phase.generate),
-)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -190,7 +190,6 @@ def test_imports_point_down() -> None:
     assert upward(all_imports()) == []
 
 
-@pytest.mark.xfail(reason="until the parts of the new house are together")
 def test_private_names_stay_in_their_folder() -> None:
     assert private(all_imports()) == []
 

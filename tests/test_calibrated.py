@@ -252,7 +252,7 @@ def test_out_of_bag_scores() -> None:
     with pytest.raises(InvalidInputError, match="without out-of-bag scores"):
         plain.fit(X, labeled)
     # Out-of-bag scores of a calibrated classifier are not on the scale of its probabilities.
-    with pytest.raises(InvalidInputError, match=r"'cv' .*before calibration.*\nHint: a number"):
+    with pytest.raises(InvalidInputError, match=r"'cv' .*without out-of-bag.*\nHint: a number"):
         clone(plain).set_params(estimator=small()).fit(X, labeled)
     few = RandomForestClassifier(15, oob_score=True, random_state=0)
     with warnings.catch_warnings():

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-import purecover as pu
 from purecover.cli import main
-from purecover.exceptions import InvalidInputError
 
 SCORES = [((i * 37) % 101) / 100 + (i % 4 == 0) / 3 for i in range(40)]
 LABELED = [int(i % 4 == 0) for i in range(40)]
@@ -22,9 +20,8 @@ MISSING = "--missing-is-unlabeled"
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[Any, str]]:
     """The JSON document of a good file (None for a bad one), and what stands on stderr."""
 
-    def call(path: Path, *options: str, command: str = "evaluate") -> tuple[Any, str]:
-        goal = ["--best", "f1"] if command == "threshold" else []
-        argv = [command, str(path), "--alpha", "0.1", "--resamples", "0", *goal, *options]
+    def call(path: Path, *options: str) -> tuple[Any, str]:
+        argv = ["evaluate", str(path), "--alpha", "0.1", "--resamples", "0", *options]
         code = main([*argv, "--json"])
         out, err = capsys.readouterr()
         assert "internal error" not in err
@@ -44,27 +41,20 @@ def sizes(document: Any) -> tuple[int, int, int]:
     return document["n_labeled"], document["n_unlabeled"], document["n_negative"] or 0
 
 
-@pytest.mark.parametrize("command", ["evaluate", "threshold"])
-def test_labels_are_no_scores(run, tmp_path: Path, command: str) -> None:
+def test_labels_are_no_scores(run, tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", LABELED)
-    document, err = run(path, "--score", "labeled", "--labeled", "labeled", command=command)
+    document, err = run(path, "--score", "labeled", "--labeled", "labeled")
     assert document is None
     assert "--score and --labeled both name the column 'labeled'" in err
-    columns = {"score": SCORES, "labeled": LABELED}
-    with pytest.raises(InvalidInputError, match="'labeled' as 'score' and as 'labeled'"):
-        pu.evaluate(columns, score="labeled", labeled="labeled", alpha=0.1)
 
 
 # -- blank labels -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("blank", ["", " ", "NA", "nan", "null", "N/A"])
-@pytest.mark.parametrize("command", ["evaluate", "threshold"])
-def test_blank_labels_are_refused_with_the_way_out(
-    run, tmp_path: Path, blank: str, command: str
-) -> None:
+def test_blank_labels_are_refused_with_the_way_out(run, tmp_path: Path, blank: str) -> None:
     path = write(tmp_path / "a.csv", [y or blank for y in LABELED])
-    document, err = run(path, command=command)
+    document, err = run(path)
     assert document is None
     assert "30 bad cells in column 'labeled'" in err
     assert err.endswith("Hint: if blank means unlabeled, add --missing-is-unlabeled.\n")
@@ -79,20 +69,7 @@ def test_blank_labels_count_as_unlabeled_when_told(run, tmp_path: Path, blank: s
     assert sizes(document) == (10, 30, 0)
     assert document["source"]["blank_labels"] == 30
     assert "blank_labels" not in expected["source"]
-    assert err == (
-        "purecover: 30 of 40 rows are blank in column 'labeled' and count as unlabeled\n"
-    )
-
-
-def test_blank_labels_for_threshold(run, tmp_path: Path) -> None:
-    expected, _ = run(write(tmp_path / "b.csv", list(LABELED)), command="threshold")
-    path = write(tmp_path / "a.csv", [y or "" for y in LABELED])
-    document, err = run(path, MISSING, command="threshold")
-    assert document["threshold"] == expected["threshold"]
-    assert document["metrics"] == expected["metrics"]
-    assert "30 of 40 rows are blank" in err
-    _, err = run(path, MISSING, "--quiet", command="threshold")
-    assert err == ""
+    assert err == "purecover: 30 blank labels count as unlabeled\n"
 
 
 THIRDS = ["yes", "", "no", ""]
@@ -197,7 +174,10 @@ def test_decimal_commas(run, tmp_path: Path, name: str, delimiter: str) -> None:
     document, err = run(path)
     assert err == ""
     assert document["metrics"] == expected["metrics"]
-    assert run(path, "--engine", "duckdb")[0]["metrics"] == expected["metrics"]
+    copy = path.with_stem("b")
+    copy.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    twice, _ = run(path, str(copy))  # counted
+    assert (twice["auc_pu"], twice["n_labeled"]) == (expected["auc_pu"], 20)
 
 
 def test_quoted_decimal_commas_between_commas(run, tmp_path: Path) -> None:

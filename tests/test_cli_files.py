@@ -18,8 +18,6 @@ import pytest
 from purecover.cli import main
 from purecover.cli.files import sniff_delimiter
 
-CHUNK = 1 << 15
-
 N = 40
 SCORES = [((i * 37) % 101) / 100 for i in range(N)]
 LABELED = [int(i % 4 == 0) for i in range(N)]
@@ -118,22 +116,6 @@ def test_a_wanted_name_decides_the_delimiter() -> None:
     assert sniff_delimiter(sample, frozenset({"b;c"})) == ","
 
 
-@pytest.mark.parametrize(
-    ("positive", "negative"),
-    [
-        ("1", "0"),
-        ("1", "-1"),
-        ("1.0", "0.0"),
-        ("TRUE", "false"),
-        ("yes", "No"),
-        ("positive", "unlabeled"),
-    ],
-)
-def test_spellings_of_labels(evaluate, file, positive: str, negative: str) -> None:
-    rows = [f"{s},{positive if y else negative}" for s, y in zip(SCORES, LABELED, strict=True)]
-    assert_same_data(evaluate(file("a.csv", csv_text(rows=rows))))
-
-
 def jsonl(labels: Callable[[int], object] = int) -> str:
     return "".join(
         json.dumps({"id": i, "score": s, "labeled": labels(y)}) + "\n"
@@ -156,7 +138,6 @@ def test_json_lines_gzipped_and_with_blank_lines(evaluate, file) -> None:
 
 
 def parquet_file(tmp_path: Path, **columns: Any) -> Path:
-    import polars as pl
 
     path = tmp_path / "a.parquet"
     data = {"score": SCORES, "labeled": [bool(y) for y in LABELED]} | columns
@@ -185,17 +166,6 @@ def test_folders_are_no_columns(evaluate, tmp_path: Path, name: str) -> None:
         (folder / name).write_bytes(contents[name])
     for path in (folder / name, tmp_path / "deep" / "*" / "*" / "*" / "a.*"):
         assert_same_data(evaluate(path))
-
-
-def test_an_engine_that_may_use_the_network_says_so(tmp_path, capsys) -> None:
-    path = tmp_path / "a.parquet"
-    pl.DataFrame({"score": SCORES, "labeled": LABELED}).write_parquet(path)
-    options = ["--alpha", "0.1", "--resamples", "0", "--json"]
-    assert main(["evaluate", f"file://{path}", "--engine", "polars", *options]) == 0
-    out, err = capsys.readouterr()
-    assert_same_data(json.loads(out))
-    assert "from elsewhere, which may be over the network" in err
-    assert main(["evaluate", f"file://{path}", *options]) == 2  # we read what is on this machine
 
 
 @pytest.mark.parametrize(
@@ -293,14 +263,6 @@ def test_all_bad_cells_are_counted_and_the_first_are_shown(evaluate, file) -> No
     assert "bad10" not in message
 
 
-def test_rows_are_counted_across_chunks_and_quoted_newlines(evaluate, file) -> None:
-    n = CHUNK + 10
-    lines = ["score,labeled,note"]
-    lines += [f'{i % 7},{i % 2},"a\nb"' for i in range(n)]
-    lines[n - 3] = "oops,1,c"
-    assert f"row {n - 3} 'oops'" in evaluate(file("a.csv", "\n".join(lines)))
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -356,11 +318,6 @@ def test_missing_files_directories_and_odd_names(evaluate, tmp_path: Path) -> No
     assert "is a directory" in evaluate(tmp_path)
     assert "cannot be opened" in evaluate("a\0b")
     assert "cannot be opened" in evaluate("x" * 5000)
-
-
-def test_negative_weights_are_refused(evaluate, file) -> None:
-    rows = [f"{r},{-1 if i == 3 else 1}" for i, r in enumerate(ROWS)]
-    assert "non-negative" in evaluate(file("a.csv", csv_text(HEADER + ",w", rows)), "--weight", "w")
 
 
 # -- written files ----------------------------------------------------------------------------

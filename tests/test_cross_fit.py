@@ -30,7 +30,7 @@ from sklearn.svm import SVC
 import purecover as pu
 from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverError
 from purecover.models.cross_fit import cross_fit, fold_ranks
-from purecover.models.tables import model_name, read_examples
+from purecover.models.examples import model_name, read_examples
 
 
 def world(n: int = 600, seed: int = 0, shift: float = 1.0) -> tuple[Any, Any, Any]:

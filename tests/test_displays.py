@@ -45,7 +45,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery.calibration import recover_calibration
 from purecover.recovery.curves import recover_pr, recover_roc
 from purecover.recovery.decisions import recover_decision_curve
-from purecover.recovery.grids import auc_sensitivity, sensitivity
+from purecover.recovery.grids import sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
 
@@ -99,7 +99,7 @@ def make_cases() -> dict[str, Case]:
     decisions = recover_decision_curve(COUNTS, PROPORTIONS)
     few = np.linspace(0, 0.4, 5)
     precision = sensitivity(COUNTS, "precision", alphas=few, betas=few + 0.6)
-    clean = auc_sensitivity(COUNTS, betas=1.0)
+    clean = sensitivity(COUNTS, betas=1.0)
     return {
         "roc": Case(RecoveredRocDisplay, roc, "roc", {}),
         "roc with band": Case(RecoveredRocDisplay, roc, "roc", {"band": BAND}),
@@ -113,9 +113,7 @@ def make_cases() -> dict[str, Case]:
         "threshold flagged": Case(
             ThresholdDisplay, curves, "curves", {"choice": 0.5, "against": "flagged"}
         ),
-        "sensitivity": Case(
-            SensitivityDisplay, auc_sensitivity(COUNTS), "grid", {"mark": PROPORTIONS}
-        ),
+        "sensitivity": Case(SensitivityDisplay, sensitivity(COUNTS), "grid", {"mark": PROPORTIONS}),
         "sensitivity of precision": Case(SensitivityDisplay, precision, "grid", {}),
         "sensitivity curve": Case(SensitivityDisplay, clean, "grid", {"mark": PROPORTIONS}),
     }
@@ -461,7 +459,6 @@ FOUND = compare_priors(COUNTS_PRIORS, estimators=["bbe", Silent(), "roc-slope"],
 CLEAN = compare_priors(COUNTS_PRIORS, estimators=["bbe", "roc-slope"], beta=1, n_resamples=0)
 MAKERS: dict[str, Any] = {
     "alphamax": lambda **more: AlphaMaxDisplay(CURVE, **more),
-    "alphamax with heuristic": lambda **more: AlphaMaxDisplay(CURVE, heuristic=True, **more),
     "priors": lambda **more: PriorsDisplay(FOUND, **more),
     "priors of clean labels": lambda **more: PriorsDisplay(CLEAN, **more),
     "priors, two quantities": lambda **more: PriorsDisplay(
@@ -494,26 +491,6 @@ def test_priors_from_predictions(cls: type[Display]) -> None:
 
 
 @both
-def test_from_predictions_draws_into_axes_and_passes_options_on(cls: type[Display]) -> None:
-    _, ax = plt.subplots()
-    display = cls.from_predictions(COUNTS_PRIORS, ax=ax, name="forest", despine=True, **FAST[cls])
-    assert display.ax_ is ax
-    assert display.name == "forest"
-    assert not ax.spines["top"].get_visible()
-
-
-@both
-def test_priors_from_predictions_refuses_half_a_story(cls: type[Display]) -> None:
-    function = rf"{cls.__name__}\.from_predictions"
-    with pytest.raises(InvalidTypeError, match=f"'labeled' parameter of {function}"):
-        cls.from_predictions(SAMPLE_PRIORS.scores)
-    with pytest.raises(InvalidInputError, match="beside a ScoreCounts"):
-        cls.from_predictions(COUNTS_PRIORS, SAMPLE_PRIORS.labeled)
-    with pytest.raises(InvalidTypeError, match=rf"{function}\(\) got an unexpected .* 'alpha'"):
-        cls.from_predictions(COUNTS_PRIORS, alpha=0.3)
-
-
-@both
 def test_from_estimator(cls: type[Display]) -> None:
     rng = np.random.default_rng(0)
     X = np.column_stack([SAMPLE_PRIORS.scores, rng.normal(size=SAMPLE_PRIORS.scores.size)])
@@ -534,14 +511,10 @@ def test_from_estimator(cls: type[Display]) -> None:
 
 
 def test_the_curve_is_that_of_the_estimator() -> None:
-    display = AlphaMaxDisplay(CURVE, heuristic=True).plot()
+    display = AlphaMaxDisplay(CURVE).plot()
     x = CURVE.inclusion
     np.testing.assert_array_equal(xy(display.line_), np.column_stack([x, CURVE.corrected]))
-    np.testing.assert_array_equal(xy(display.heuristic_), np.column_stack([x, CURVE.heuristic]))
-    table = display.frame()
-    assert list(table) == ["inclusion", "log_likelihood", "corrected", "heuristic"]
-    np.testing.assert_array_equal(table["corrected"], CURVE.corrected)
-    assert "heuristic" not in AlphaMaxDisplay(CURVE).frame()
+    np.testing.assert_array_equal(display.frame()["corrected"], CURVE.corrected)
 
 
 def test_the_curve_as_computed_is_drawn_where_it_differs() -> None:
@@ -555,8 +528,6 @@ def test_the_curve_as_computed_is_drawn_where_it_differs() -> None:
     other = AlphaMaxDisplay(replace(CURVE, log_likelihood=bumpy, corrected=smooth)).plot()
     assert other.raw_ is not None
     np.testing.assert_array_equal(xy(other.raw_), np.column_stack([CURVE.inclusion, bumpy]))
-    assert other.raw_.get_zorder() < other.line_.get_zorder()
-    assert other.raw_.get_linewidth() > other.line_.get_linewidth()
     texts = [text.get_text() for text in other.ax_.get_legend().get_texts()]
     assert texts[:2] == ["corrected", "as computed"]
 
@@ -593,8 +564,6 @@ def test_the_elbow_is_the_estimate() -> None:
     assert display.elbow_.get_xdata()[0] == pytest.approx(fitted.proportions_.alpha)
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert f"elbow at {fitted.proportions_.alpha:.3g}" in texts
-    assert display.heuristic_ is None
-    assert display.heuristic_ax_ is None
 
 
 def test_the_flipped_curve() -> None:
@@ -603,8 +572,6 @@ def test_the_flipped_curve() -> None:
     np.testing.assert_array_equal(display.curve.log_likelihood, expected.log_likelihood)
     with pytest.raises(InvalidTypeError, match="'flipped' parameter"):
         AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, flipped="yes")
-    with pytest.raises(InvalidTypeError, match="'heuristic' parameter"):
-        AlphaMaxDisplay(CURVE, heuristic="yes")
 
 
 # -- all estimators ---------------------------------------------------------------------------

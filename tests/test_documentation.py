@@ -71,12 +71,6 @@ def says_the_same(printed: str, shown: str) -> bool:
     )
 
 
-def test_there_are_examples_with_and_without_output() -> None:
-    shown = [bool(lines) for param in SESSIONS for _, lines in param.values[0]]
-    assert shown.count(True) >= 5
-    assert shown.count(False) >= 5
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("session", SESSIONS)
 def test_the_commands_print_what_the_page_says(
@@ -91,8 +85,8 @@ def test_the_commands_print_what_the_page_says(
     for command, expected in session:
         arguments = shlex.split(command, comments=True)[1:]
         fixed = arguments[0] in ("simulate", "audit", "example", "monitor")
-        if not (expected or fixed or "--resamples" in arguments):
-            arguments += ["--resamples", "20"]  # nobody compares the digits
+        if not (expected or fixed or "--n-resamples" in arguments):
+            arguments += ["--n-resamples", "20"]  # nobody compares the digits
         assert main(arguments) == 0
         out, err = capsys.readouterr()
         if not expected:
@@ -174,7 +168,7 @@ def test_python_of_the_pages_runs(
 def test_reasons_not_to_run_are_those_of_a_block() -> None:
     for (at, words), why in NOT_RUN.items():
         assert sum(words in block for block in blocks(ROOT / at)) == 1, (at, words)
-        for test in re.findall(r"tests/\w+\.py", why):
+        for test in re.findall(r"[\w/]+\.py", why):
             assert (ROOT / test).exists()
 
 
@@ -221,7 +215,7 @@ def test_figures_of_the_readme_with_alpha_estimated() -> None:
     report = pu.evaluate(rows["score"], rows["labeled"])  # with all replicates, as printed
     interval = report.intervals["roc_auc"]
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = re.search(r"a guess [^|]+\| (0\.\d+) \| \[(0\.\d+), (1\.00)\] \|", text)
+    said = re.search(r"comparable real problems \| (0\.\d+) \| \[(0\.\d+), (1\.00)\] \|", text)
     assert said is not None
     found = (report.auc, interval.low, interval.high)
     # Half of the last digit that is printed.

@@ -408,27 +408,20 @@ def test_bounds_stand_beside_the_value():
     assert "binning" not in exact.to_dict()
 
 
-FILES = [
-    ("duckdb", "parquet"),
-    ("duckdb", "csv"),
-    ("polars", "parquet"),
-    pytest.param("spark", "parquet", marks=pytest.mark.spark),
-]
+every_format = pytest.mark.parametrize("suffix", ["parquet", "csv"])
 
 
-@pytest.mark.parametrize(("engine", "suffix"), FILES)
-def test_files_of_a_folder(tmp_path, engine, suffix):
-    if engine == "spark":
-        spark_session()
+@every_format
+def test_files_of_a_folder(tmp_path, suffix):
     frame = pl.DataFrame({"s": SCORES["plain"], "y": LABELED.astype(int)})
     for i, part in enumerate((frame[:200], frame[200:])):
         write = part.write_parquet if suffix == "parquet" else part.write_csv
         write(tmp_path / f"part{i}.{suffix}")
-    files = pu.scan_files(str(tmp_path / f"*.{suffix}"), engine=engine)
+    files = pu.scan_files(str(tmp_path / f"*.{suffix}"))
     expected = ScoreCounts.from_scores(SCORES["plain"], LABELED)
     assert ScoreCounts.from_frame(files, score="s", labeled="y") == expected
     both = sorted(tmp_path.iterdir())
-    files = pu.scan_files(both, engine=engine)
+    files = pu.scan_files(both)
     assert ScoreCounts.from_frame(files, score="s", labeled="y") == expected
 
 
@@ -441,16 +434,11 @@ def test_files_within_a_memory_limit(tmp_path):
 @pytest.mark.parametrize(
     ("paths", "options", "match"),
     [
-        ("nothing/*.parquet", {}, "Parquet files that duckdb can read"),
-        ("nothing/*.parquet", {"engine": "polars"}, "Parquet files that polars can read"),
+        ("nothing/*.parquet", {}, "Parquet files that DuckDB can read"),
         ("scores.xlsx", {}, "end in .parquet"),
         (["a.csv", "b.parquet"], {}, "of one format"),
         ([], {}, "got nothing"),
-        ("a.csv", {"engine": "sqlite"}, "one of 'duckdb', 'polars', 'spark'"),
         ("a.csv", {"memory_limit": "much"}, "such as '2GB'"),
-        ("a.pq", {"engine": "polars", "threads": 2}, "None with engine='polars'"),
-        ("a.csv", {"engine": "polars"}, "'duckdb' for CSV files, got 'polars'"),
-        ("a.tsv.gz", {"engine": "spark"}, "'duckdb' for CSV files, got 'spark'"),
     ],
 )
 def test_bad_files_are_refused(paths, options, match):
@@ -458,11 +446,9 @@ def test_bad_files_are_refused(paths, options, match):
         pu.scan_files(paths, **options)
 
 
-@pytest.mark.parametrize(("engine", "suffix"), FILES)
-def test_names_of_files_and_folders_are_only_names(tmp_path, engine, suffix):
+@every_format
+def test_names_of_files_and_folders_are_only_names(tmp_path, suffix):
     """Not patterns where such a file is there, and no columns, whatever they look like."""
-    if engine == "spark":
-        spark_session()
     folder = tmp_path / "deep" / "s=3" / "a" / "y=1"
     folder.mkdir(parents=True)
     right, wrong = {"s": [0.3, 0.4], "y": [0, 1]}, {"s": [0.1, 0.2], "y": [0, 1]}
@@ -474,7 +460,7 @@ def test_names_of_files_and_folders_are_only_names(tmp_path, engine, suffix):
         file = folder / f"{name}.{suffix}"
         frame.write_parquet(file) if suffix == "parquet" else frame.write_csv(file)
     for name in ("a[1]", "a*", "a?", "a[*]", "a{1}", "b", "*b"):
-        frame = pu.scan_files(folder / f"{name}.{suffix}", engine=engine)
+        frame = pu.scan_files(folder / f"{name}.{suffix}")
         counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
         expected = [0.4, 0.3] if name != "*b" else [0.4, 0.3, 0.2, 0.1]
         assert counts.thresholds.tolist() == expected
@@ -600,20 +586,6 @@ def test_bounds_hold_for_any_bins(data, n_bins, proportions, target):
 @given(data=rows(), tolerance=TOLERANCES, proportions=shares())
 @settings(max_examples=25)
 def test_bounds_hold_for_bins_of_an_engine(data, tolerance, proportions):
-    check_engine(data, tolerance, proportions)
-
-
-@pytest.mark.slow
-@given(data=rows(), n_bins=st.integers(1, 30), proportions=shares(), target=TARGETS)
-@settings(max_examples=250)
-def test_bounds_hold_for_any_bins_many_times(data, n_bins, proportions, target):
-    check_thinned(data, n_bins, proportions, target)
-
-
-@pytest.mark.slow
-@given(data=rows(), tolerance=TOLERANCES, proportions=shares())
-@settings(max_examples=250)
-def test_bounds_hold_for_bins_of_an_engine_many_times(data, tolerance, proportions):
     check_engine(data, tolerance, proportions)
 
 

@@ -132,10 +132,8 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
     ("distance", "n_labeled", "options", "codes", "says"),
     [
         (0.7, 300, (), ["PU017"], "(alpha, a guess; 95 % interval"),
-        (2.0, 5, ("--alpha", "0.3"), ["PU010"], "(alpha, given)"),
         (2.0, 300, ("--alpha", "0.3"), [], "(alpha, given)"),
         (2.0, 300, ("--estimator", "roc-slope"), [], "(alpha, estimated; 95 % interval"),
-        (2.0, 300, ("--assume", "pure-top"), [], "(alpha, estimated; 95 % interval"),
     ],
 )
 def test_the_command_warns_as_evaluate_does(
@@ -157,22 +155,6 @@ def test_the_command_warns_as_evaluate_does(
     assert document["proportions"]["alpha"] == pytest.approx(document["prior"])
 
 
-def test_labels_on_the_clearest_first_bring_a_warning(tmp_path, capsys) -> None:
-    rng = np.random.default_rng(0)
-    positive = rng.random(6000) < 0.2
-    scores = rng.normal(size=6000) + 1.5 * positive
-    labeled = positive & (rng.random(6000) < 1 / (1 + np.exp(3.0 - 2.0 * scores)))
-    alpha = (positive & ~labeled).sum() / (~labeled).sum()
-    columns = np.column_stack((scores, labeled))
-    file, page = tmp_path / "a.csv", tmp_path / "a.html"
-    np.savetxt(file, columns, delimiter=",", header="score,labeled", comments="", fmt="%.17g")
-    argv = ("evidence", file, "--alpha", alpha, "--resamples", 20, "--html", page)
-    said = call_main(capsys, *argv)
-    assert said.code == 0
-    assert "(PU002)" in said.out
-    assert "(PU002)" in page.read_text()
-
-
 @pytest.mark.parametrize(
     ("labeled", "alpha", "match"),
     [
@@ -185,9 +167,3 @@ def test_what_is_no_evidence_is_refused(labeled: list[int], alpha: float, match:
     counts = pu.ScoreCounts.from_counts([1, 0], labeled=labeled, unlabeled=[50, 50])
     with pytest.raises(InvalidInputError, match=match):
         pu.intervals.evidence_thresholds(counts, pu.MixtureProportions(alpha), n_resamples=20)
-
-
-def test_a_page_of_two_scores() -> None:
-    counts = pu.ScoreCounts.from_counts([0.6, 0.5], labeled=[60, 40], unlabeled=[50, 50])
-    found = pu.intervals.evidence_thresholds(counts, pu.MixtureProportions(0.2), n_resamples=20)
-    assert "<svg" in evidence_page(found)

@@ -66,24 +66,10 @@ def test_every_table_gives_the_same_counts(name):
     assert counted == WEIGHTED
 
 
-LAZY = {
-    "polars": pl.LazyFrame(DATA),
-    "narwhals": narwhals.from_native(pl.LazyFrame(DATA)),
-    "narwhals v2": nw2.from_native(pl.LazyFrame(DATA)),
-}
-
-
-@pytest.mark.parametrize("name", LAZY)
-def test_a_lazy_frame_gives_the_same_counts(name):
-    assert ScoreCounts.from_frame(LAZY[name], score="s", labeled="y") == CLEAN
-    counted = ScoreCounts.from_frame(LAZY[name], score="s", labeled="y", sample_weight="w")
-    assert counted == WEIGHTED
-
-
 # -- what is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["dict", "pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("name", ["dict", "polars"])
 @pytest.mark.parametrize(
     "column", ["S", None, 3, ["s"], ("s",), b"s", np.array(["s", "y"]), Unfriendly()]
 )

@@ -126,7 +126,7 @@ def mixture_proportions(data: st.DataObject) -> None:
 
 
 # Grid points and replicates are paid for in time and memory.
-_LIMITS = {"n_resamples": 50, "n_grid": 50}
+_LIMITS = {"n_resamples": 50}
 _TRIED = [
     (name, parameter)
     for name in VALID

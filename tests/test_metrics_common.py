@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
-from purecover.recovery.curves import area_under_pr
+from purecover.recovery.curves import area_under_pr, min_auc_pr
 from purecover.recovery.metrics import MetricOptions
 
 # Metrics of probabilities, which change with maps of scores, have tests/test_probabilities.py.
@@ -142,8 +142,7 @@ def test_constant_scores_are_chance(name: str) -> None:
         "partial_auc": 0.5,
         "auc_pr": 0.3,
         "average_precision": 0.3,
-        "normalized_auc_pr": (0.3 - pu.recovery.min_auc_pr(0.3))
-        / (1 - pu.recovery.min_auc_pr(0.3)),
+        "normalized_auc_pr": (0.3 - min_auc_pr(0.3)) / (1 - min_auc_pr(0.3)),
     }
     assert value(name, counts, threshold=1.0, target=0.3) == pytest.approx(chance[name], abs=1e-12)
 

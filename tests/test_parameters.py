@@ -103,10 +103,14 @@ def test_a_name_is_declared_once() -> None:
 
 def test_a_wish_for_the_look_of_a_picture_is_told_where_to_go() -> None:
     counts = pu.ScoreCounts.from_counts([2, 1], [3, 1], [1, 3])
-    for draw in (pu.RecoveredRocDisplay.from_predictions, pu.RecoveredRocDisplay.from_estimator):
+    display = pu.RecoveredRocDisplay
+    for draw, given in (
+        (display.from_predictions, (counts,)),
+        (display.from_estimator, (None, [[0.0]], [1])),
+    ):
         with pytest.raises(InvalidTypeError) as caught:
-            draw(counts, alpha=0.2, color="red")  # type: ignore[call-arg]
-        assert str(caught.value).startswith(
+            draw(*given, alpha=0.2, color="red")  # type: ignore[operator]
+        assert str(caught.value) == (
             f"RecoveredRocDisplay.{draw.__name__}() got an unexpected keyword argument 'color'.\n"
-            "Hint: for the look of what is drawn pass curve_kwargs={'color': 'red'}, or one of "
+            "Hint: for the look of what is drawn pass curve_kwargs={'color': 'red'}"
         )

@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
 
 import purecover as pu
 from purecover import MixtureProportions, simulate
@@ -20,11 +18,10 @@ from purecover.estimators import PriorEstimate, base
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.choice import check_estimator, with_clean_labels
-from purecover.estimators.compare import NO_FEATURE_INTERVALS, _GroupedRows, compare_priors
+from purecover.estimators.compare import NO_FEATURE_INTERVALS, compare_priors
 from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
 from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.ratios import BBE, RocSlope
-from purecover.estimators.rows import FeaturePriorEstimator, FeatureRows
 from purecover.estimators.samples import size_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover_paper import systems
@@ -364,14 +361,6 @@ X, SCORES, LABELED = make_world()
 QUIET: dict[str, Any] = {"n_resamples": 0}
 
 
-class Means(FeaturePriorEstimator):
-    """The share that takes the mean of the negatives, which is 0 here, to that of all."""
-
-    def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
-        del rng
-        return Inclusions(float(rows.unlabeled.mean() / rows.labeled.mean()))
-
-
 def test_each_looks_at_what_it_takes() -> None:
     found = compare_priors(SCORES, LABELED, features=X, estimators=ON_BOTH, **QUIET)
     assert [(row.name, row.estimated_from) for row in found] == [
@@ -432,97 +421,17 @@ def test_by_default_only_scores_have_intervals() -> None:
     assert compare_priors(SCORES, LABELED, estimators=["bbe"]).n_resamples == 200
 
 
-def test_groups_are_drawn_as_a_whole() -> None:
-    groups = np.arange(LABELED.size) % 100
-    found = compare_priors(
-        labeled=LABELED, features=X, groups=groups, estimators=["tice"], beta=1, n_resamples=3
-    )["tice"]
-    assert found.intervals["alpha"].method == "half-samples, groups"
-    # Four copies of every row in one group say as much as the rows themselves.
-    copied: dict[str, Any] = {
-        "labeled": np.repeat(LABELED, 4),
-        "features": np.repeat(X[:, :2], 4, axis=0),
-        "estimators": {"means": Means()},
-        "beta": 1,
-        "n_resamples": 100,
-    }
-    together = np.repeat(np.arange(LABELED.size), 4)
-    aware, naive = (
-        compare_priors(groups=groups, **copied)["means"].ends("alpha")
-        for groups in (together, None)
-    )
-    # Twice as wide, which is the root of four, up to what 100 replicates leave.
-    assert aware[1] - aware[0] == pytest.approx(2 * (naive[1] - naive[0]), rel=0.25)
-
-
-def test_replicates_hold_whole_groups() -> None:
-    rng = np.random.default_rng(0)
-    numbers = np.arange(12.0)[:, None]
-    groups = np.array([0, 0, 1, 2]), np.arange(8) // 2
-    rows = _GroupedRows(numbers[:4], numbers[4:], *groups)
-    for _ in range(20):
-        drawn = rows.subsampled(2, 4, rng)
-        there = {
-            int(group)
-            for numbers_of, group_of, found in zip(
-                (numbers[:4], numbers[4:]), groups, (drawn.labeled, drawn.unlabeled), strict=True
-            )
-            for number, group in zip(numbers_of, group_of, strict=True)
-            if number in found
-        }
-        assert len(there) == 2  # of four
-        assert drawn.n_unlabeled == 4
-        np.testing.assert_array_equal(drawn.labeled, numbers[:4][np.isin(groups[0], list(there))])
-
-
-def test_groups_that_hold_no_labeled_row_are_a_note() -> None:
-    # One group holds all labeled rows: half of two groups never holds both kinds.
-    groups = np.where(LABELED, "a", "b")
-    row = compare_priors(
-        labeled=LABELED, features=X, groups=groups, estimators=["tice"], n_resamples=5
-    )["tice"]
-    assert not row.intervals
-    assert any("too few groups hold one" in note for note in row.notes)
-
-
-@pytest.mark.parametrize("shape", [(-1, 1), (-1,)])
-def test_one_feature_is_counted(shape: tuple[int, ...]) -> None:
-    column = X[:, 0].reshape(shape)
-    found = compare_priors(
-        labeled=LABELED,
-        features=column,
-        estimators=["msgmm"],
-        groups=np.arange(LABELED.size) // 2,
-        n_resamples=10,
-    )
-    alone = systems.GaussianMixtures().fit(X[:, 0], LABELED)
-    assert found["msgmm"].proportions == alone.proportions_
-    assert found["msgmm"].estimated_from == "features"
-    assert "groups" in found["msgmm"].intervals["alpha"].method
-    assert found.n_features == 1
-
-
-OURS = "'features' parameter of compare_priors must be "
-MISSING = np.where(np.arange(X.size).reshape(X.shape) == 4, np.nan, X)
-
-
-@pytest.mark.parametrize(
-    ("features", "says"),
-    [
-        (X[:-1], OURS + r"as many rows as labeled has values \(1000\), got 999 rows"),
-        (MISSING, OURS),
-        (X.astype(str), OURS),
-        (np.where(X > 9, X, np.inf), OURS),
-        (X[:0], OURS + "non-empty"),
-        (sparse.csr_matrix(X), OURS + r"a dense matrix(.|\n)*features\.toarray\(\)"),
-        (pd.DataFrame({"a": X[:, 0], "b": "text"}), r"features\['b'\].*of compare_priors"),
-        (pd.DataFrame(index=range(1000)), OURS + "a table with at least one column"),
-        ("a,b,c", OURS),
-    ],
-)
-def test_wrong_features(features: Any, says: str) -> None:
-    with pytest.raises((InvalidInputError, InvalidTypeError), match=says):
+@pytest.mark.parametrize("features", [X[:-1], X[:0], np.ones((1000, 2, 2)), "a,b,c"])
+def test_wrong_features(features: Any) -> None:
+    words = r"'features' parameter of compare_priors must be a table with as many rows"
+    with pytest.raises(InvalidInputError, match=words):
         compare_priors(SCORES, LABELED, features=features, estimators=["tice"], **QUIET)
+    with pytest.raises(InvalidInputError, match=r"'groups' parameter .* None beside features"):
+        compare_priors(labeled=LABELED, features=X, groups=LABELED)
+    row = compare_priors(labeled=LABELED, features=np.where(X > 3, np.nan, X), estimators=["tice"])[
+        "tice"
+    ]
+    assert "a table of finite numbers" in str(row.error)
 
 
 def test_text_frame_and_json_say_what_was_looked_at() -> None:
@@ -588,7 +497,7 @@ def test_an_estimator_of_ones_own_that_fails(answer: Callable[[], Any], said: st
     assert strange.error.startswith("Strange")
     assert said in strange.error
     with pytest.raises(InvalidTypeError, match=r"Strange\._estimate must return Inclusions\(a\)"):
-        Strange()._keep(0.3, (), n_features=1)  # type: ignore[arg-type]
+        Strange()._keep(0.3, ())  # type: ignore[arg-type]
     assert next(row for row in found.rows if row.name == "bbe").proportions is not None
 
 

@@ -19,7 +19,10 @@ from purecover.recovery import (
 
 NAMES = [name for name, metric in pu.METRICS.items() if metric.kind == "probability"]
 WORLDS = {
-    **{name: make() for name, make in pu.simulate.WORLDS.items()},
+    "binormal": pu.simulate.binormal(),
+    "beta": pu.simulate.beta(),
+    "laplace": pu.simulate.laplace(),
+    "nonconcave": pu.simulate.binormal(1.0, 3.0),
     "histogram": pu.simulate.histogram([1, 2, 3, 4], [4, 3, 2, 1]),
 }
 FUNCTIONS = {

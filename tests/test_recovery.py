@@ -26,7 +26,8 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery import curves as _curves
 from purecover.recovery.curves import (
     REPAIRS,
-    auc_pr_functional,
+    area_under_pr,
+    min_auc_pr,
     normalize_auc_pr,
     partial_area,
     precision_of,
@@ -34,7 +35,6 @@ from purecover.recovery.curves import (
 )
 from purecover.recovery.posteriors import correct_posterior, posterior_band
 from purecover.recovery.rates import (
-    partial_auc_of_observed,
     pr_segment_areas,
     ratio_integrals,
     trapezoid,
@@ -186,35 +186,6 @@ def test_isotonic_is_the_least_squares_projection() -> None:
         options={"maxiter": 2000, "ftol": 1e-14},
     )
     np.testing.assert_allclose(np.cumsum(result.x), roc.fpr[1:-1], atol=1e-5)
-
-
-def em_twin(
-    counts: pu.ScoreCounts, proportions: pu.MixtureProportions, n_steps: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same maximum by EM with an isotonic M-step (Qin et al. 2014), slowly."""
-    from sklearn.isotonic import isotonic_regression
-
-    alpha, beta = proportions.alpha, proportions.beta
-    labeled, unlabeled = (t[::-1].astype(float) for t in (counts.labeled, counts.unlabeled))
-    n = labeled + unlabeled
-    share = np.linspace(0.2, 0.8, n.size)
-    for _ in range(n_steps):
-        f1, f0 = n * share / (n * share).sum(), n * (1 - share) / (n * (1 - share)).sum()
-        positive = labeled * beta * f1 / (beta * f1 + (1 - beta) * f0)
-        positive += unlabeled * alpha * f1 / (alpha * f1 + (1 - alpha) * f0)
-        share = isotonic_regression(positive / n, sample_weight=n)
-    return f1, f0
-
-
-@pytest.mark.slow
-def test_likelihood_is_the_limit_of_em() -> None:
-    proportions = pu.MixtureProportions(0.3, 0.85)
-    s = pu.simulate.binormal(1.2).sample(60, 200, alpha=0.3, beta=0.85, random_state=0)
-    counts = pu.ScoreCounts.from_scores(np.round(s.scores, 1), s.labeled)
-    f1, f0 = em_twin(counts, proportions, 20_000)
-    roc = pu.recover_roc(counts, proportions, repair="likelihood", concavity_guard=False)
-    np.testing.assert_allclose(np.diff(roc.tpr)[::-1], f1, atol=2e-4)
-    np.testing.assert_allclose(np.diff(roc.fpr)[::-1], f0, atol=2e-4)
 
 
 def best_log_likelihood(
@@ -388,7 +359,7 @@ def test_likelihood_matches_a_general_solver() -> None:
 
 @pytest.mark.parametrize("repair", ["hull", "likelihood"])
 def test_concavity_guard(repair: pu.recovery.curves.Repair) -> None:
-    crooked = pu.simulate.nonconcave().sample(1000, 10_000, alpha=0.25, random_state=0)
+    crooked = pu.simulate.binormal(1.0, 3.0).sample(1000, 10_000, alpha=0.25, random_state=0)
     with pytest.warns(pu.exceptions.RecoveryWarning, match="PU009"):
         roc = pu.recover_roc(crooked.counts, crooked.proportions, repair=repair)
     assert (roc.repair, roc.repair_requested) == ("isotonic", repair)
@@ -427,7 +398,7 @@ class TestBlend:
         assert not np.array_equal(blend.fpr, isotonic.fpr)
 
     def test_is_isotonic_where_the_curve_is_not_concave(self) -> None:
-        s = pu.simulate.nonconcave().sample(1000, 10_000, alpha=0.25, random_state=0)
+        s = pu.simulate.binormal(1.0, 3.0).sample(1000, 10_000, alpha=0.25, random_state=0)
         blend = pu.recover_roc(s.counts, s.proportions, repair="blend")
         isotonic = pu.recover_roc(s.counts, s.proportions)
         np.testing.assert_array_equal(blend.fpr, isotonic.fpr)
@@ -462,7 +433,8 @@ def test_recovers_the_closed_form_of_a_large_sample(
     grid = np.linspace(0.02, 0.98, 49)
     if repair != "none":
         # Noise of a rate at these sizes is about .003 / delta.
-        np.testing.assert_allclose(np.interp(grid, roc.fpr, roc.tpr), world.roc(grid), atol=0.025)
+        true = stats.norm.sf(stats.norm.isf(grid) - 1.5)
+        np.testing.assert_allclose(np.interp(grid, roc.fpr, roc.tpr), true, atol=0.025)
     pr = pu.recover_pr(s.counts, s.proportions, repair=repair)
     if repair != "none":
         assert pr.auc_pr == pytest.approx(world.auc_pr(0.25), abs=0.015)
@@ -479,8 +451,10 @@ def test_both_forms_of_precision_agree(
     by_rates = proportions.alpha * tpr[seen] / roc.fpr_pu[seen]
     c = counts.labeled_share
     precision_pu = c * roc.tpr_pu / np.where(seen, c * roc.tpr_pu + (1 - c) * roc.fpr_pu, 1)
-    by_precision = pu.recovery.recover_precision(precision_pu[seen], c, proportions)
-    np.testing.assert_allclose(by_precision, by_rates, rtol=1e-7, atol=1e-7 / proportions.delta)
+    odds = (1 - c) / c * precision_pu[seen] / (1 - precision_pu[seen])
+    alpha, delta = proportions.alpha, proportions.delta
+    equation_6 = alpha * (1 - alpha) / delta * (odds - proportions.labeled_inclusion)
+    np.testing.assert_allclose(equation_6, by_rates, rtol=1e-7, atol=1e-7 / delta)
 
 
 class TestAreaRules:
@@ -490,8 +464,6 @@ class TestAreaRules:
         fpr = np.array([0, 0.0, 0.1, 0.4, 1.0])
         share = np.linspace(0, 4, 400_001)
         fine = [np.interp(share, np.arange(5), rate) for rate in (tpr, fpr)]
-        from purecover.recovery.curves import area_under_pr
-
         exact = area_under_pr(tpr, fpr, 0.2, "davis-goadrich")
         assert area_under_pr(*fine, 0.2, "davis-goadrich") == pytest.approx(exact, abs=1e-12)
         assert area_under_pr(*fine, 0.2, "trapezoid") == pytest.approx(exact, abs=1e-9)
@@ -520,7 +492,7 @@ class TestAreaRules:
         self, rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions, prior: float
     ) -> None:
         pr = pu.recover_pr(counts_of(rows), proportions, target=prior, repair="isotonic")
-        assert pr.auc_pr >= pu.recovery.min_auc_pr(prior) - 1e-9
+        assert pr.auc_pr >= min_auc_pr(prior) - 1e-9
 
 
 class TestResults:
@@ -675,19 +647,6 @@ def test_segments_without_a_hyperbola_stay_straight() -> None:
 # -- small rules ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("excess", "used"), [(0.019, "hull"), (0.021, "isotonic")])
-def test_guard_speaks_beyond_two_standard_errors(
-    monkeypatch: pytest.MonkeyPatch, excess: float, used: str
-) -> None:
-    from purecover.recovery import curves as _roc
-
-    monkeypatch.setattr(_roc, "concavity_excess", lambda *_: (excess, 0.01))
-    s = pu.simulate.binormal(2).sample(100, 500, alpha=0.25, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pu.exceptions.RecoveryWarning)
-        assert pu.recover_roc(s.counts, s.proportions, repair="hull").repair == used
-
-
 def test_hull_is_cut_where_it_crosses_the_box() -> None:
     """The mapped hull, point by point, is inside the box what the repair says."""
     s = pu.simulate.binormal(1.5).sample(300, 1500, alpha=0.3, beta=0.9, random_state=1)
@@ -715,20 +674,6 @@ def test_mean_of_a_ratio_where_the_series_serves() -> None:
         with decimal.localcontext(prec=40):
             exact = (1 - (1 + step).ln() / step) / step
         assert found == pytest.approx(float(exact), rel=1e-12)
-
-
-def test_costs_and_f_beta_are_one_unless_said() -> None:
-    s = pu.simulate.binormal(1).sample(100, 500, alpha=0.3, random_state=0)
-    one = {"f_beta": 1, "cost_fn": 1, "cost_fp": 1}
-    curves = (
-        pu.recovery.recover_metric_curves(s.counts, s.proportions, **more) for more in ({}, one)
-    )
-    points = (
-        pu.recover_metrics(s.counts, s.proportions, threshold=0.5, **more) for more in ({}, one)
-    )
-    for plain, said in (tuple(each.curves for each in curves), tuple(points)):
-        for name in ("f_beta", "cost"):
-            np.testing.assert_array_equal(plain[name], said[name])
 
 
 def test_an_auc_below_zero_is_cut_to_zero() -> None:
@@ -823,17 +768,6 @@ def test_rates_forward_and_back() -> None:
     assert (float(tpr), float(fpr)) == pytest.approx((0.8, 0.1), abs=1e-15)
 
 
-@pytest.mark.parametrize(("share", "precision_pu"), [(0.1, 0.2016129), (0.5, 0.6944444)])
-def test_both_forms_of_precision(share: float, precision_pu: float) -> None:
-    tpr_pu, fpr_pu = 0.625, 0.275
-    observed = share * tpr_pu / (share * tpr_pu + (1 - share) * fpr_pu)
-    assert observed == pytest.approx(precision_pu, abs=5e-8)
-    assert float(pu.recovery.recover_precision(observed, share, NOISY)) == pytest.approx(
-        8 / 11, abs=1e-13
-    )
-    assert NOISY.alpha * 0.8 / fpr_pu == pytest.approx(8 / 11, abs=1e-13)
-
-
 @pytest.fixture
 def worked_counts() -> pu.ScoreCounts:
     """The point tpr .8, fpr .1 seen through alpha .25, beta .75, one labeled in ten."""
@@ -905,44 +839,29 @@ class TestAreas:
         for prior, expected in ((0.25, 0.6919450), (0.1, 0.4780717)):
             assert pr_segment_areas(tpr, fpr, prior).sum() == pytest.approx(expected, abs=6e-8)
 
-    def test_direct_functional(self, binormal_curve: tuple[np.ndarray, np.ndarray]) -> None:
-        fpr, tpr = binormal_curve
-        tpr_pu, fpr_pu = pu.recovery.observe_rates(tpr, fpr, NOISY)
-        ratio = ratio_integrals(tpr_pu, fpr_pu)
-        over_tpr = float(np.sum(ratio * np.diff(tpr_pu)))
-        over_fpr = float(np.sum(ratio * np.diff(fpr_pu)))
-        assert over_tpr == pytest.approx(2.0026039, abs=6e-8)
-        assert over_fpr == pytest.approx(1.6507719, abs=6e-8)
-        area = auc_pr_functional(over_tpr, over_fpr, NOISY)
-        assert area == pytest.approx(0.6919450, abs=6e-8)
-
     @pytest.mark.parametrize(("limit", "expected"), [(0.1, 0.0410842), (0.3, 0.1878831)])
     def test_partial_auc(
         self, binormal_curve: tuple[np.ndarray, np.ndarray], limit: float, expected: float
     ) -> None:
         fpr, tpr = binormal_curve
         tpr_pu, fpr_pu = pu.recovery.observe_rates(tpr, fpr, NOISY)
-        area = partial_auc_of_observed(tpr_pu, fpr_pu, NOISY, limit)
+        tpr, fpr = pu.recovery.recover_rates(tpr_pu, fpr_pu, NOISY)
+        area = partial_area(fpr, tpr, limit)
         assert area == pytest.approx(expected, abs=6e-8)
-
-    def test_partial_auc_of_everything_is_the_auc(self, figure_1: pu.ScoreCounts) -> None:
-        proportions = pu.MixtureProportions(0.2, 0.9)
-        whole = pu.recovery.recover_partial_auc_direct(figure_1, proportions, 1.0)
-        assert whole == pytest.approx(pu.recover_auc(figure_1, proportions), abs=1e-12)
 
     @pytest.mark.parametrize(
         ("prior", "expected"),
         [(0.01, 0.0050168), (0.1, 0.0517554), (0.25, 0.1369538), (0.5, 0.3068528)],
     )
     def test_smallest_auc_pr(self, prior: float, expected: float) -> None:
-        assert pu.recovery.min_auc_pr(prior) == pytest.approx(expected, abs=5e-8)
+        assert min_auc_pr(prior) == pytest.approx(expected, abs=5e-8)
         assert normalize_auc_pr(expected, prior) == pytest.approx(0, abs=1e-6)
         assert normalize_auc_pr(1.0, prior) == 1
 
     def test_smallest_auc_pr_is_continuous_near_zero(self) -> None:
         # A series takes over below 1e-5.
-        assert pu.recovery.min_auc_pr(0.99e-5) == pytest.approx(0.99e-5 / 2, rel=1e-4)
-        assert pu.recovery.min_auc_pr(1.01e-5) == pytest.approx(1.01e-5 / 2, rel=1e-4)
+        assert min_auc_pr(0.99e-5) == pytest.approx(0.99e-5 / 2, rel=1e-4)
+        assert min_auc_pr(1.01e-5) == pytest.approx(1.01e-5 / 2, rel=1e-4)
 
 
 def test_identification_interval() -> None:
@@ -992,23 +911,19 @@ def test_exact_on_normal_densities(proportions, share):
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("world", ["binormal", "laplace", "beta", "nonconcave"])
+@pytest.mark.parametrize("world", ["binormal", "laplace", "beta"])
 @pytest.mark.parametrize("share", SHARES)
 def test_exact_in_simulated_worlds(world, share):
     world = getattr(simulate, world)()
     sample = world.sample(20, 200, alpha=0.25, beta=0.75, random_state=0)
     proportions, scores = sample.proportions, sample.scores
-    tau = labeled_given_score(
-        share, proportions, world.positive_density(scores), world.negative_density(scores)
-    )
-    np.testing.assert_allclose(
-        correct_posterior(tau, share, proportions), world.posterior(scores, 0.25), atol=1e-10
-    )
-    np.testing.assert_allclose(
-        correct_posterior(tau, share, proportions, prior=0.6),
-        world.posterior(scores, 0.6),
-        atol=1e-10,
-    )
+    ones, zeros = world.positive_density(scores), world.negative_density(scores)
+    tau = labeled_given_score(share, proportions, ones, zeros)
+    for prior in (None, 0.6):
+        pi = prior or 0.25
+        true = pi * ones / (pi * ones + (1 - pi) * zeros)
+        found = correct_posterior(tau, share, proportions, prior=prior)
+        np.testing.assert_allclose(found, true, atol=1e-10)
 
 
 def test_the_mean_posterior_is_the_prior():
@@ -1126,13 +1041,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "intervals.evidence_thresholds": FEW,
     "recovery.binning_bounds": {},
     "recovery.calibration_test": {},
-    "recovery.recover_auc_pr_direct": {},
     "recovery.recover_calibration": {},
     "recovery.recover_confusion": {"threshold": 0.5},
     "recovery.recover_decision_curve": {},
     "recovery.recover_mean": {"f": np.sqrt},
     "recovery.recover_metric_curves": {},
-    "recovery.recover_partial_auc_direct": {"max_fpr": 0.1},
     "RecoveredRocDisplay": {},
     "RecoveredPrDisplay": {},
     "displays.CalibrationDisplay": {},

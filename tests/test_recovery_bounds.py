@@ -19,7 +19,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery import bounds as _bound_tables
 from purecover.recovery.bounds import recover_bounds
 from purecover.recovery.curves import recover_pr
-from purecover.recovery.grids import auc_sensitivity, sensitivity
+from purecover.recovery.grids import sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.rates import recover_auc, recover_rates
 
@@ -406,7 +406,7 @@ def counts() -> ScoreCounts:
 
 
 def test_auc_is_the_direct_one_at_every_pair(counts):
-    grid = auc_sensitivity(counts)
+    grid = sensitivity(counts)
     assert grid.values.shape == (101, 101)
     for i, j in itertools.product(range(0, 101, 7), repeat=2):
         alpha, beta = grid.alphas[i], grid.betas[j]

@@ -83,7 +83,6 @@ REFUSED: dict[str, Rows] = {
         (lambda: NORMAL.tpr("high"), "threshold"),
         (lambda: NORMAL.tpr(np.nan), "threshold"),
         (lambda: NORMAL.tpr([[1.0], [1.0, 2.0]]), "threshold"),
-        (lambda: NORMAL.roc(1.5), r"in \[0, 1\]"),
         (lambda: NORMAL.auc_pr(0.0), "prior"),
         (lambda: NORMAL.sample(0, 10, alpha=0.1), "n_labeled"),
         (lambda: NORMAL.sample(1, 1.5, alpha=0.1), "n_unlabeled"),

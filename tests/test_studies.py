@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import purecover
-
 ROOT = Path(__file__).parents[1]
 
 STUDIES = {
@@ -85,36 +83,7 @@ def test_truth_is_the_smallest_ratio_of_the_mixtures(worlds, name):
     np.testing.assert_allclose(world.truth(alpha, beta), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("group", ["tuning", "held out"])
-def test_worlds_draw_what_they_say(worlds, group):
-    members = worlds.TUNING if group == "tuning" else worlds.HELD_OUT
-    rng = np.random.default_rng(0)
-    assert {world.group for world in members} == {group}
-    for world in members:
-        scores, labeled = world.sample(rng, 4000, 4000, 0.2, 0.9)
-        assert labeled.sum() == 4000
-        assert ((scores >= 0) & (scores <= 1)).all()
-        # Positives score higher, by as much as the share of positives differs.
-        assert scores[labeled].mean() > scores[~labeled].mean()
-
-
-def test_results_say_which_code_they_come_from(monkeypatch):
-    common = study("_common", monkeypatch)
-    version = re.escape(purecover.__version__)
-    commit = r"( \([0-9a-f]{10}(, changed since)?\))?"
-    assert re.search(rf"purecover {version}{commit}, numpy \d", common.provenance("trust"))
-
-
 @pytest.mark.parametrize("path", sorted((ROOT / "studies" / "results").glob("*.md")), ids=str)
 def test_kept_results_say_their_version_and_their_commit(path):
     first = path.read_text(encoding="utf-8")[:700]
     assert re.search(r"- versions: .*purecover \d[\w.]* \([0-9a-f]{10}", first)
-
-
-def test_a_tiny_run_has_a_data_set_of_three_worlds_of_each_part(monkeypatch):
-    board = study("leaderboard", monkeypatch)
-    todo = list(board.tasks("abd", 2, 2, 0))
-    assert {task.part for task in todo} == {"a", "b", "d"}
-    tiny = board.few(todo)
-    assert sorted(task.part for task in tiny) == [*"aaabbbdd"]
-    assert len({(task.part, task.group) for task in tiny}) == 8

@@ -1,12 +1,19 @@
 """The reference: a page for each namespace of the package, made of what the namespace offers.
 
-A name that is added to an ``__init__.pyi`` is on its page; nothing is listed twice.
+A name that is added to an ``__init__.pyi`` is on its page, and so are the classes without a public
+name that its functions return; nothing is listed twice.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import purecover
 
@@ -17,8 +24,65 @@ def namespaces() -> dict[str, ModuleType]:
     return {name: value for name, value in found.items() if isinstance(value, ModuleType)}
 
 
+def named() -> dict[str, Any]:
+    """Every public name that is not a namespace, under its last part."""
+    found = {name: getattr(purecover, name) for name in dir(purecover)}
+    for module in namespaces().values():
+        found |= {name: getattr(module, name) for name in module.__all__}
+    return {name: each for name, each in found.items() if not isinstance(each, ModuleType)}
+
+
+@cache
+def results() -> dict[str, type]:
+    """Classes without a public name that public functions return, and what these consist of."""
+    public = list(named().values())
+    found: dict[str, type] = {}
+    waiting = list(public)
+    while waiting:
+        for kind in _mentioned(waiting.pop()):
+            home = kind.__module__.split(".")
+            private = any(part.startswith("_") for part in (*home, kind.__name__))
+            if home[0] == "purecover" and not private and inspect.getdoc(kind):
+                if kind not in public and kind.__name__ not in found and _is_result(kind):
+                    found[kind.__name__] = kind
+                    waiting.append(kind)
+    return dict(sorted(found.items()))
+
+
+def _is_result(kind: type) -> bool:
+    return "Attributes\n---" in (inspect.getdoc(kind) or "")
+
+
+def _mentioned(thing: Any) -> Iterator[type]:
+    """Classes that the annotation of what a function returns, or of an attribute, names."""
+    if isinstance(thing, Mapping):
+        yield from {type(value) for value in thing.values()}
+    words: list[tuple[str, str]] = []
+    if inspect.isclass(thing):
+        for base in thing.__mro__:
+            own = [value for name, value in vars(base).items() if not name.startswith("_")]
+            calls = [getattr(value, "fget", getattr(value, "func", value)) for value in own]
+            fields = vars(base).get("__annotations__", {})
+            for name, words_of in fields.items():
+                if not name.startswith("_"):
+                    words.append((base.__module__, str(words_of)))
+            words += [_returned(getattr(call, "__func__", call)) for call in calls]
+    else:
+        words.append(_returned(thing))
+    for module, text in words:
+        around = vars(sys.modules[module]) if module in sys.modules else {}
+        for word in re.findall(r"\w+", text):
+            if inspect.isclass(around.get(word)):
+                yield around[word]
+
+
+def _returned(call: Any) -> tuple[str, str]:
+    annotations = getattr(call, "__annotations__", None) or {}
+    return getattr(call, "__module__", None) or "", str(annotations.get("return", ""))
+
+
 def page(namespace: str, module: ModuleType) -> str:
-    """Title, what the namespace is for, and its names in the order in which they are defined.
+    """Title, what the namespace is for, its names in the order in which they are defined, results.
 
     What the top of the package offers as well is on the page of the top.
     """
@@ -26,7 +90,18 @@ def page(namespace: str, module: ModuleType) -> str:
     title = f"purecover.{namespace}"
     lines = [title, "=" * len(title), "", (module.__doc__ or "").strip(), ""]
     lines += [f".. currentmodule:: {title}", "", ".. autosummary::", "   :toctree: generated", ""]
-    return "\n".join([*lines, *(f"   {name}" for name in names), ""])
+    lines += [*(f"   {name}" for name in names), ""]
+    returned = [kind for kind in results().values() if kind.__module__.startswith(f"{title}.")]
+    if namespace == "recovery":
+        returned.append(results()["PURoc"])
+    if returned:
+        lines += ["Results", "-------", "", "What these functions return; nobody makes one.", ""]
+        lines += [".. currentmodule:: purecover", ""]
+        lines += [".. autosummary::", "   :toctree: generated", ""]
+        for kind in returned:
+            lines.append(f"   ~{kind.__module__.removeprefix('purecover.')}.{kind.__name__}")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def write(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from reference_pages import namespaces
+from reference_pages import namespaces, results
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -15,8 +15,9 @@ import purecover
 
 
 def homes() -> dict[str, str]:
-    """Every public name that is not at the top, and the namespace that has it."""
-    found = {"PUScorer": "purecover.scorers", "ExampleScores": "purecover.example"}
+    """Every public name that is not at the top, and the namespace that has it; and results."""
+    found = {name: kind.__module__ for name, kind in results().items()}
+    found["PUScorer"] = "purecover.scorers"
     for module in namespaces().values():
         found |= dict.fromkeys(module.__all__, module.__name__)
     return {name: home for name, home in found.items() if name not in dir(purecover)}

@@ -13,12 +13,12 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def import_tool() -> Callable[[str], ModuleType]:
-    """Imports a script of ``tools``."""
+    """Import a script of ``paper/tools``."""
 
     def bring(name: str) -> ModuleType:
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(ROOT)
-            return importlib.import_module(f"tools.{name}")
+            return importlib.import_module(f"paper.tools.{name}")
 
     return bring
 

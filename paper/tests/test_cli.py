@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import pytest
 from paper.tests.driver import measure_little, problems, score_at_once
 
-from purecover_paper import datasets as _datasets
 from purecover_paper import run as _run
 from purecover_paper.cli import main
 from purecover_paper.datasets import DATASETS
@@ -141,23 +140,6 @@ def test_runs_that_fail_are_told_and_tried_again(run, monkeypatch, tmp_path) -> 
     assert run("run", *arguments, "-q") == (0, "", "")
 
 
-def test_a_folder_without_the_data_is_told_in_words_of_the_command_line(
-    run, monkeypatch, tmp_path
-) -> None:
-    def offline(*_: object) -> None:
-        raise OSError("no network")
-
-    monkeypatch.setenv("PURECOVER_CACHE", str(tmp_path / "cache"))
-    for name in ("from_openml", "from_uci"):
-        monkeypatch.setattr(_datasets, name, offline)
-    (tmp_path / "empty").mkdir()
-    arguments = small(tmp_path / "results", "--dataset", "bank", "--data", tmp_path / "empty")
-    result = run("run", *arguments)
-    assert result.code == 2
-    assert "--data must be a folder with bank.csv.gz or bank.csv" in result.err
-    assert "PURECOVER_DATA" in result.err
-
-
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
@@ -209,28 +191,6 @@ def test_the_records_are_those_of_one_study(run, results, tmp_path) -> None:
     second = run("report", "--store", results, "--study", 2, "--records", plain)
     assert second.err == f"purecover-paper: {plain} written\n"
     assert len(plain.read_text().splitlines()) == 1 + 3
-
-
-def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatch) -> None:
-    from purecover_paper import report as _paper_report
-
-    asked = {}
-
-    def ask(records, **options):
-        asked.update(options, records=records)
-
-    monkeypatch.setattr(_paper_report, "paper_report", ask)
-    monkeypatch.setattr(_paper_report, "to_markdown", lambda _: "# tables\n")
-    monkeypatch.setattr(_paper_report, "write_report", ask)
-    result = run("report", "--store", results, "--study", 1)
-    assert result == (0, "# tables\n", "")
-    assert len(asked["records"]) == 12 * 3
-    assert asked["provenance"]["Runs"] == "12"
-    assert asked["provenance"]["Command"].startswith("purecover-paper run --store ")
-    assert asked["kept_scores"] == []
-    page, table = tmp_path / "page.html", tmp_path / "table.csv"
-    assert run("report", "--store", results, "--html", page, "--csv", table, "-q").out == ""
-    assert (asked["html"], asked["csv"], "markdown" in asked) == (page, table, False)
 
 
 def test_stores_are_merged(run, results, tmp_path) -> None:

@@ -18,7 +18,7 @@ from paper.tests.made_up_files import BANK_ROW, answer_openml, uci_answer, write
 from purecover.exceptions import InvalidInputError, PurecoverWarning
 from purecover_paper import datasets as _datasets
 from purecover_paper import sources as _sources
-from purecover_paper.datasets import Rule, load_paper_data
+from purecover_paper.datasets import load_paper_data
 
 DATASETS = _datasets.DATASETS
 
@@ -55,15 +55,6 @@ def test_counts_are_those_of_the_papers_table():
         )
 
 
-def test_rules():
-    assert Rule(("a", "c"))(["a", "b", "c"]).tolist() == [True, False, True]
-    assert Rule(("1",), others=True)(["1", "2", "3"]).tolist() == [False, True, True]
-    assert Rule()(["1", "2", "6"]).tolist() == [False, False, True]
-    assert str(Rule(("0", "1"))) == "target is 0 or 1"
-    assert str(Rule(("1",), others=True)) == "target is not 1"
-    assert str(Rule()) == "target is above its mean"
-
-
 def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
     shrink(monkeypatch, "bank", 3, 1)
     other = [
@@ -86,24 +77,6 @@ def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
         [30, 0, 0, 1, 1, -5, 0, 1, 10, 2, 90, 3, 1],
     ]
     assert data.positive.tolist() == [False, False, True]
-
-
-def test_only_the_papers_rows_are_used(monkeypatch, tmp_path):
-    shrink(monkeypatch, "bank", 2, 1, first_rows=2)
-    header = [*DATASETS["bank"].columns, "target"]
-    rows = [[*BANK_ROW, y] for y in ("yes", "no", "yes", "yes")]
-    text = "\n".join(",".join(row) for row in [header, *rows])
-    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    assert load_paper_data("bank", tmp_path).positive.tolist() == [True, False]
-
-    shrink(monkeypatch, "gas", 2, 1, n_columns=2)
-    (tmp_path / "gas.csv").write_text(
-        "x1,x2,target\n1,2,1\n3,4,6\n5,6,5.0\n7,8,2\n", encoding="ascii"
-    )
-    data = load_paper_data("gas", tmp_path)
-    assert data.features.tolist() == [[1, 2], [5, 6]]
-    assert data.positive.tolist() == [True, False]
-    assert data.differences[0].startswith("d: 2 features, and 127 in the paper: the source has 128")
 
 
 @pytest.mark.parametrize("name", ["concrete", "housing", "pageblock", "pima", "mushroom"])
@@ -233,15 +206,6 @@ def test_invented_values_are_refused_wherever_they_come_from(monkeypatch, tmp_pa
         load_paper_data("pima", cache=tmp_path)
     with pytest.warns(PurecoverWarning, match="SHA-256 is another"):  # a folder of one's own
         assert load_paper_data("pima", tmp_path).differences
-
-
-def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch, tmp_path):
-    shrink(monkeypatch, "pima", 2, 1)
-    answer_openml(monkeypatch, {37: PIMA})
-    (tmp_path / "file").write_text("", encoding="ascii")
-    with pytest.warns(PurecoverWarning, match="could not keep what it downloaded"):
-        data = load_paper_data("pima", cache=tmp_path / "file")
-    assert data.features.shape == (2, 8)
 
 
 def ask_uci(monkeypatch, answers):

@@ -86,7 +86,7 @@ def test_counts_of_the_report_are_those_of_the_numbers(
 def test_tables_are_those_of_the_study(tool: ModuleType, report: str, means: Any) -> None:
     for name, content in tool.tables(report, means).items():
         stored = (PAGE / name).read_text(encoding="utf-8")
-        assert stored == content, "run: make paper-findings"
+        assert stored == content, "run: python paper/tools/make_paper_findings.py"
         assert f":file: {name}" in (PAGE / "paper_findings.rst").read_text(encoding="utf-8")
 
 

@@ -6,8 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -21,7 +19,6 @@ from purecover.exceptions import (
 )
 from purecover.recovery import auc_pu
 from purecover_paper.networks import BaggedNetworks, bagged_scores_many
-from purecover_paper.networks import ensembles as _engine
 
 
 def world(n: int = 300, d: int = 3, seed: int = 0, shift: float = 1.0) -> tuple[Any, Any]:
@@ -119,16 +116,6 @@ def test_jobs_change_nothing():
         np.testing.assert_array_equal(one, other)
 
 
-def test_seeds():
-    X, labeled = world()
-    first, again, other = (networks(random_state=seed).fit(X, labeled) for seed in (1, 1, 2))
-    for one, two in zip(fitted(first), fitted(again), strict=True):
-        np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(first.oob_score_samples_, other.oob_score_samples_)
-    free = [networks(random_state=None).fit(X, labeled).oob_score_samples_ for _ in range(2)]
-    assert not np.array_equal(*free)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "check"),
@@ -150,21 +137,6 @@ def test_sparse_input_equals_dense(form):
     model, plain = networks().fit(form(X), labeled), networks().fit(X, labeled)
     np.testing.assert_array_equal(model.oob_score_samples_, plain.oob_score_samples_)
     np.testing.assert_array_equal(model.predict_proba(form(X)), plain.predict_proba(X))
-
-
-def test_columns_that_are_no_numbers_are_refused():
-    X, labeled = world()
-    words = np.where(X > 0, "high", "low")
-    times = pd.DataFrame({"when": pd.date_range("2020", periods=len(X))})
-    for library in (pd, pl):
-        frame = library.DataFrame({"size": X[:, 0], "color": ["red"] * len(X)})
-        for bad in (frame, words, times, times.assign(size=X[:, 0])):
-            with pytest.raises(PurecoverError, match=r"'X' .*fit .*\nHint: .*OneHot"):
-                networks().fit(bad, labeled)
-    model = networks().fit(X, labeled)
-    for bad in (words, sparse.csr_array((10**9, 3))):
-        with pytest.raises(InvalidInputError, match=r"parameter of BaggedNetworks\.score_samples"):
-            model.score_samples(bad)
 
 
 @pytest.mark.parametrize(
@@ -191,25 +163,6 @@ def test_the_value_that_means_labeled(values, positive_label, expected):
     np.testing.assert_array_equal(model.predict_proba(X)[:, where], model.score_samples(X))
 
 
-def test_labels_that_say_nothing_are_refused():
-    X, labeled = world()
-    for y, says in (
-        (np.where(labeled, "yes", "positive"), "both mean the same"),
-        (np.ones(len(X)), "one class"),
-        (np.arange(len(X)) % 3, "Only binary classification"),
-    ):
-        with pytest.raises(InvalidInputError, match=says):
-            networks().fit(X, y)
-    with pytest.raises(InvalidInputError, match=r"'positive_label' .* one of the two values"):
-        networks(positive_label="x").fit(X, labeled)
-
-
-@pytest.mark.parametrize("name", sorted(set(BaggedNetworks().get_params()) - {"positive_label"}))
-def test_parameters_of_a_wrong_type_are_refused(name):
-    with pytest.raises(TypeError, match=f"'{name}' parameter of BaggedNetworks"):
-        BaggedNetworks(**{name: object()}).fit(*world())
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -233,15 +186,6 @@ def test_many_refuse(change, says):
         bagged_scores_many(**given)
 
 
-@pytest.mark.parametrize("side", ["labeled", "unlabeled"])
-@pytest.mark.parametrize("stratify", [False, True])
-def test_one_row_of_a_kind_has_no_score(side, stratify):
-    X, _ = world(100)
-    labeled = (np.arange(100) == 3) == (side == "labeled")
-    with pytest.raises(InvalidInputError, match=rf"'y' .* got 1 {side} row of 100\.\nHint: get"):
-        networks(stratify=stratify).fit(X, labeled)
-
-
 def test_a_device_needs_torch(monkeypatch):
     def absent(name: str) -> Any:
         raise ImportError(name)
@@ -250,13 +194,6 @@ def test_a_device_needs_torch(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"device='cuda'.*\nHint: pip install"):
         networks(device="cuda").fit(*world(30))
     assert issubclass(MissingDependencyError, PurecoverError)
-
-
-def test_auto_computes_here_where_there_is_no_card(monkeypatch):
-    monkeypatch.setattr(_engine, "_has_cuda", lambda: False)
-    X, labeled = world()
-    here, there = (networks(device=device).fit(X, labeled) for device in ("cpu", "auto"))
-    np.testing.assert_array_equal(here.oob_score_samples_, there.oob_score_samples_)
 
 
 def many_worlds(n_ensembles: int = 2, n_rows: int = 100) -> tuple[Any, Any, Any]:
@@ -286,12 +223,3 @@ def test_many_on_a_processor_are_single_ones() -> None:
         for i, seeds in ((slice(2), [7, 8]), (slice(1, 2), [8]))
     ]
     np.testing.assert_array_equal(seeded[0][1], seeded[1][0])
-
-
-@pytest.mark.parametrize("verbose", [0, False, 1, True])
-def test_the_bar_keeps_off_the_output(verbose, capsys):
-    networks(60, verbose=verbose).fit(*world())
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert ("Training networks" in err) == bool(verbose)
-    assert ("60/60" in err) == bool(verbose)

@@ -247,12 +247,3 @@ def test_torch_trains_the_same_networks(preset, dtype):
     np.testing.assert_allclose(there.score_samples(X), here.score_samples(X), rtol=0, atol=1e-4)
     if dtype == "float64":
         np.testing.assert_array_equal(there.n_epochs_, here.n_epochs_)
-
-
-@pytest.mark.torch
-def test_devices_that_are_not_there_are_named():
-    pytest.importorskip("torch", reason="torch is not installed")
-    X, labeled = world(30)
-    for device in ("gpu", "cuda:99"):
-        with pytest.raises(ValueError, match="'device' parameter of BaggedNetworks must be"):
-            BaggedNetworks(5, device=device).fit(X, labeled)

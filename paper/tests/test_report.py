@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import sys
 from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -14,14 +13,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from paper.tests.records import paper_records
-from scipy import stats
 from tests.markup import Page
 
-from purecover.exceptions import InvalidInputError, MissingDependencyError
-from purecover_paper import report as _paper_figures
 from purecover_paper.coverage import coverage
 from purecover_paper.criteria import criteria, shortfalls
-from purecover_paper.figures import figure1, recovered_auc_errors
 from purecover_paper.report import PaperReport, paper_report, to_html, write_report
 from purecover_paper.runs import Combination, Row, Runs, printed_table
 from purecover_paper.sheets import sheet_csv
@@ -113,23 +108,6 @@ def test_a_study_with_the_printed_errors_gives_the_printed_table(metric: str) ->
     assert {name: means[name] for name in expected} == pytest.approx(expected, abs=6e-5)
 
 
-def test_ties_are_given_in_turn_and_the_tail_is_the_binomial_one() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        n = int(rng.integers(1, 40))
-        one, two = (rng.integers(0, 4, n) / 1000 for _ in range(2))
-        test = counting_test(one.tolist(), two.tolist())
-        given, turn = 0, 0
-        for a, b in zip(one, two, strict=True):
-            if a == b:
-                given += turn  # the direct method first
-                turn = 1 - turn
-            else:
-                given += bool(a < b)
-        assert test.successes == given
-        assert test.p_value == pytest.approx(stats.binom.sf(given - 1, n, 0.5))
-
-
 def test_flipping_signs_equals_brute_force() -> None:
     rng = np.random.default_rng(1)
     differences = {Row(name, b): rng.normal(0.3) for name in "abcde" for b in (1.0, 0.75)}
@@ -219,40 +197,8 @@ def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
     assert len(covered) == 8 * 36
 
 
-def test_figure1_is_the_worked_example() -> None:
-    lines = {line.get_label(): line for line in figure1().axes[1].get_lines()}
-    assert list(lines)[1:] == [
-        "observed, 0.800", "true, 0.9375", "recovered, not repaired, 0.875",
-        "Algorithm 1, 0.9028", "isotonic, 0.8611",
-    ]  # fmt: skip
-    np.testing.assert_allclose(
-        lines["recovered, not repaired, 0.875"].get_xdata(),
-        [0, -1 / 12, 1 / 6, 1 / 12, 1 / 3, 1 / 4, 1 / 2, 3 / 4, 1],
-        atol=1e-12,
-    )
-    np.testing.assert_allclose(
-        lines["observed, 0.800"].get_ydata(), [0, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 1, 1, 1, 1]
-    )
-
-
-def test_the_errors_of_figure_3() -> None:
-    errors = recovered_auc_errors(0.25, 0.75, 0.9, 101)
-    # alpha 0.2 and beta 0.8: 1/2 + 0.2/0.6; no error on the line of the true difference.
-    assert errors[20, 80] == pytest.approx(0.9 - 0.5 - 0.2 / 0.6)
-    assert np.diagonal(errors, 50) == pytest.approx(0)
-    assert np.isnan(np.diagonal(errors, 39)).all()
-    assert np.isnan(errors).mean() == pytest.approx(0.64, abs=0.02)
-
-
 PROVENANCE = {"Command": "purecover-paper run --store <b>here</b>", "Seed": "0"}
 ONE = Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None)
-
-
-@pytest.fixture
-def _few_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the figures that do not depend on the records to one test of the page."""
-    for name in ("figure1", "thresholds_figure"):
-        monkeypatch.setattr(_paper_figures, name, lambda *_: plt.figure())
 
 
 @pytest.fixture(scope="module")
@@ -299,15 +245,12 @@ def test_figures_are_whole_pictures_with_words_for_those_who_do_not_see_them(pag
 @pytest.mark.parametrize(
     "records",
     [
-        [r for r in paper_records(2, ["gas"]) if r.metric == "auc_pr"],
         [r._replace(dataset="another") for r in paper_records(2, ["gas"])],
         [r for r in paper_records(2, ["gas"]) if r.metric in {"alpha", "beta"}],
         [r._replace(value=np.nan) for r in paper_records(1, ["gas"])],
-        [ONE],
     ],
-    ids=["pr-only", "foreign", "estimates-only", "undefined", "one"],
+    ids=["foreign", "estimates-only", "undefined"],
 )
-@pytest.mark.usefixtures("_few_figures")
 def test_a_part_is_reported(records: list[Record], tmp_path: Path) -> None:
     paths = {kind: tmp_path / f"paper.{kind}" for kind in ("html", "markdown", "csv")}
     report = write_report(records, provenance={}, **paths)
@@ -323,12 +266,6 @@ def test_a_part_is_reported(records: list[Record], tmp_path: Path) -> None:
     assert len(rows) == len(measured)
 
 
-def test_without_records_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="at least one record"):
-        write_report([], provenance={}, csv=tmp_path / "a.csv")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_report_takes_the_place_of_another_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,14 +279,3 @@ def test_a_report_takes_the_place_of_another_whole_or_not_at_all(
         write_report([ONE], provenance={}, markdown=page)
     assert page.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [page]
-
-
-def test_without_matplotlib_tables_can_be_written_and_a_page_cannot(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingDependencyError, match=r"purecover-paper\[plot\]"):
-        write_report([ONE], provenance={}, html=tmp_path / "a.html")
-    write_report([ONE], provenance={}, markdown=tmp_path / "a.md", csv=tmp_path / "a.csv")
-    assert {path.name for path in tmp_path.iterdir()} == {"a.md", "a.csv"}

@@ -18,7 +18,6 @@ from joblib._parallel_backends import ThreadingBackend
 from paper.tests import driver as paper_driver
 from paper.tests.driver import REPEATS, design, measure_little, problems, score_at_once
 
-from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover_paper import measure as _measure
 from purecover_paper import run as _run
 from purecover_paper.design import BETAS, Cell, Draw, StudySettings, cells, draw
@@ -41,11 +40,6 @@ def test_rows_of_a_cell(beta: float) -> None:
     again = draw(Cell("bank", beta, 0), POSITIVE, 200)
     np.testing.assert_array_equal(found.rows, again.rows)
     assert not np.array_equal(found.rows, draw(Cell("bank", beta, 1), POSITIVE, 200).rows)
-
-
-def test_too_few_rows() -> None:
-    with pytest.raises(InvalidInputError, match="leave unlabeled rows of both classes"):
-        draw(Cell("tiny", 1.0, 0), np.arange(20) < 10, 10)
 
 
 @pytest.fixture(scope="module")
@@ -207,24 +201,6 @@ def test_cells_for_a_card_are_trained_together(store, monkeypatch, undisturbed) 
 
 
 @pytest.mark.usefixtures("little")
-def test_a_cell_that_fails_does_not_end_the_run(store, monkeypatch) -> None:
-    def fail(cell, *rest):
-        if cell.repeat == 1:
-            raise RuntimeError("no such luck")
-        return measure_little(cell, *rest)
-
-    monkeypatch.setattr(_run, "measure", fail)
-    told = []
-    done = run_study(design(2), store=store, data=problems(), on_progress=lambda *c: told.append(c))
-    assert (done.n_added, len(done.failed)) == (4, 4)
-    assert {cell.repeat for cell, _ in done.failed} == {1}
-    assert all("RuntimeError: no such luck" in error for _, error in done.failed)
-    assert told[-1] == (8, 8)
-    monkeypatch.setattr(_run, "measure", measure_little)
-    assert run_study(design(2), store=store, data=problems()).n_added == 4
-
-
-@pytest.mark.usefixtures("little")
 def test_an_interrupted_run_goes_on(store, undisturbed) -> None:
     def interrupt(done, _):
         if done == 5:
@@ -237,18 +213,6 @@ def test_an_interrupted_run_goes_on(store, undisturbed) -> None:
     assert store.records() == [row for row in undisturbed if row.repeat < 3]
 
 
-@pytest.mark.usefixtures("little")
-def test_a_card_that_is_not_there_is_told_before_anything_is_computed(store, monkeypatch) -> None:
-    def absent(device):
-        raise MissingDependencyError(f"device={device!r} needs torch")
-
-    monkeypatch.setattr(_run, "check_device", absent)
-    cell = Cell("one", 1.0, 0, StudySettings(device="cuda"))
-    with pytest.raises(MissingDependencyError, match="device='cuda' needs torch"):
-        run_study([cell], store=store, data=problems())
-    assert store.done() == set()
-
-
 def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
     """The driver, with whatever it starts, in a group that can be killed at a blow."""
     return subprocess.Popen(
@@ -259,6 +223,27 @@ def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
         # What a killed joblib leaves behind goes where tests tidy up.
         env=os.environ | {"JOBLIB_TEMP_FOLDER": str(folder)},
     )
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_started_them(tmp_path) -> None:
+    def living(group: int) -> list[list[str]]:
+        stats = [each / "stat" for each in Path("/proc").iterdir() if each.name.isdigit()]
+        texts = [stat.read_text() for stat in stats if stat.exists()]
+        fields = [text.rpartition(")")[2].split() for text in texts]
+        return [each for each in fields if int(each[2]) == group and each[0] != "Z"]
+
+    with start(tmp_path, jobs=2) as running:
+        for _ in range(3):  # both workers have had a cell
+            assert running.stdout.readline()
+        assert len(living(running.pid)) > 2
+        os.kill(running.pid, signal.SIGKILL)  # and nobody else
+        running.wait()
+        for _ in range(300):
+            if not living(running.pid):
+                break
+            time.sleep(0.1)
+        assert living(running.pid) == []
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import re
@@ -52,26 +51,6 @@ def test_a_cell_is_kept_once(store) -> None:
     assert not store.add(cell, rows_of(cell, 2), seconds=9)
     assert store.records() == rows_of(cell)
     assert [kept.seconds for kept in store.cells()] == [1]
-
-
-def test_nothing_is_left_of_a_cell_that_cannot_be_kept(store) -> None:
-    cell = Cell("wine", 1.0, 0)
-    bad = rows_of(cell)[0]._replace(metric=None)
-    with pytest.raises(InvalidInputError, match="of text and numbers"):
-        store.add(cell, [*rows_of(cell), bad], seconds=1)
-    assert store.cells() == []
-    assert store.records() == []
-    assert store.add(cell, rows_of(cell), seconds=1)
-
-
-def test_the_rows_as_csv(store) -> None:
-    cell = Cell("wine", 0.75, 1)
-    store.add(cell, rows_of(cell), seconds=1)
-    out = io.StringIO()
-    assert store.to_csv(out) == 3
-    head, first, *_ = out.getvalue().splitlines()
-    assert head == ",".join(Record._fields)
-    assert first == f"wine,0.75,1,auc,m0,true,,{1 / 3!r},,0.5"
 
 
 def test_scores_beside_the_rows(store) -> None:
@@ -154,24 +133,6 @@ def test_a_checksum_alone_makes_no_cell(store, content, capsys) -> None:
     _write(arrays, content)
     with pytest.raises(InvalidInputError, match="a damaged file"):
         store.scores(cell.key)
-
-
-def test_a_store_of_a_newer_version(store) -> None:
-    store.add(Cell("wine", 1.0, 0), [], seconds=1)
-    (file,) = files_of(store, "cell")
-    file.write_bytes(file.read_bytes().replace(b"purecover.cell/1", b"purecover.cell/99"))
-    with pytest.raises(
-        InvalidInputError, match=r"layout 99.*\nHint: install a newer purecover-paper"
-    ):
-        store.cells()
-
-
-def test_what_a_killed_process_left_is_passed_over(store) -> None:
-    cell = Cell("wine", 1.0, 0)
-    store.add(cell, rows_of(cell), seconds=1)
-    Path(store.path, "cells", f".{'0' * 32}.x8kd2").write_bytes(b"purecover.ce")
-    store.verify()
-    assert store.done() == {cell.key}
 
 
 def test_a_disk_that_is_full_leaves_nothing(store, monkeypatch) -> None:

@@ -8,16 +8,14 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from tests.prior_dummies import Blind, Fixed
 
 from purecover.counts import ScoreCounts
-from purecover.estimators.out_of_fold import out_of_fold_scores
 from purecover.estimators.ratios import BBE
-from purecover.estimators.rows import FeatureRows
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems import ClusteredLabels
 from purecover_paper.systems import clustered as _clustered
+from purecover_paper.systems.rows import FeatureRows
 
 
 def two_kinds(seed=0, *, labeled=(450, 50), hidden=(400, 400), negatives=1200, distance=4.0, p=2):
@@ -40,23 +38,6 @@ def test_helps_where_one_kind_is_labeled_rarely(inner):
     # In the limit all labeled together give the least of 0.2/0.9 and 0.2/0.1, instead of 0.4.
     assert alphas(ClusteredLabels(inner, n_clusters=1)) == pytest.approx(0.2 / 0.9, abs=0.03)
     assert alphas(ClusteredLabels(inner)) == pytest.approx(0.4, abs=0.03)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_one_skewed_kind_is_one_cluster(seed):
-    # Half a dozen normal components describe it, and the sum over them would be far too high.
-    rng = np.random.default_rng(seed)
-    labeled = np.arange(5000) < 1000
-    positive = np.arange(5000) < 2200
-    X = np.where(
-        positive[:, None], 1.5 + rng.exponential(1.5, size=(5000, 2)), rng.normal(size=(5000, 2))
-    )
-    found = ClusteredLabels().fit(X, labeled)
-    assert found.diagnostics_["n_clusters"] == 1
-    assert found.proportions_.alpha == pytest.approx(0.3, abs=0.03)
-    split = ClusteredLabels(n_clusters=6).fit(X, labeled)
-    assert split.proportions_.alpha > found.proportions_.alpha + 0.01
 
 
 def test_merging():
@@ -94,25 +75,15 @@ def test_sum_over_clusters():
         ClusteredLabels(Fixed(0.4), n_clusters=3).fit(*two_kinds())
 
 
-def test_fewer_distinct_rows_than_clusters():
-    X, labeled = two_kinds()
-    X[labeled] = np.round(X[labeled]).clip(4, 5)[:, :1] * [1, 0]
-    found = ClusteredLabels(Fixed(0.1), n_clusters=7).fit(X, labeled).diagnostics_
-    assert found["n_clusters"] <= 2
-    assert any("could be told apart" in note for note in found["notes"])
-
-
 @pytest.mark.slow
 def test_scores_know_nothing_of_their_own_label():
     # On pure noise, a model that remembers would tell labeled from unlabeled.
     rng = np.random.default_rng(0)
     rows = FeatureRows(rng.normal(size=(300, 3)), rng.normal(size=(600, 3)))
     forest = RandomForestClassifier(30, random_state=0)
-    ours, others = out_of_fold_scores(rows, forest, rng)
-    assert ours.shape == (300,)
-    assert others.shape == (600,)
-    above = (ours[:, None] > others).mean() + (ours[:, None] == others).mean() / 2
-    assert above == pytest.approx(0.5, abs=0.08)
+    counts = _clustered._out_of_fold_counts(rows, forest, rng)
+    assert (counts.n_labeled, counts.n_unlabeled) == (300, 600)
+    assert counts.auc_pu == pytest.approx(0.5, abs=0.08)
 
 
 def test_too_few():
@@ -124,65 +95,3 @@ def test_too_few():
         warnings.simplefilter("error")
         tiny = ScoreCounts.from_counts([3, 2, 1], [3, 1, 0], [1, 2, 3])
         assert 0 <= ClusteredLabels().fit(tiny).proportions_.alpha < 1
-
-
-@pytest.mark.slow
-def test_threads_are_left_to_the_classifier_of_others(monkeypatch):
-    """Clusters and the default classifier keep to one thread; what a user brings does not."""
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    seen = {"mixture": set(), "default": set(), "given": set()}
-
-    def watched(name, function):
-        def call(*args, **kwargs):
-            seen[name] |= {pool["num_threads"] for pool in threadpool_info()}
-            return function(*args, **kwargs)
-
-        return call
-
-    class Given(LogisticRegression):
-        fit = watched("given", LogisticRegression.fit)
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 2)) + 4 * (np.arange(600) < 300)[:, None]
-    labeled = np.arange(600) < 150
-    monkeypatch.setattr(_clustered, "_mixture", watched("mixture", _clustered._mixture))
-    with threadpool_limits(2):
-        ClusteredLabels(classifier=Given()).fit(X, labeled)
-        with monkeypatch.context() as patch:
-            patch.setattr(LogisticRegression, "fit", watched("default", LogisticRegression.fit))
-            ClusteredLabels().fit(X, labeled)
-    assert seen == {"mixture": {1}, "default": {1}, "given": {2}}
-
-
-@pytest.mark.parametrize("sizes", [(1, 9), (9, 1)])
-def test_a_single_example_has_no_scores_out_of_fold(sizes):
-    rng = np.random.default_rng(0)
-    labeled, unlabeled = (rng.normal(size=(n, 2)) for n in sizes)
-    with pytest.raises(IdentifiabilityError, match="two labeled and two unlabeled"):
-        out_of_fold_scores(FeatureRows(labeled, unlabeled), None, rng)
-
-
-def test_as_many_clusters_are_tried_as_there_are_rows_for():
-    rng = np.random.default_rng(0)
-    middles = np.repeat([[0, 0], [20, 0], [0, 20]], _clustered.FEWEST_LABELED, axis=0)
-    found = ClusteredLabels()._clusters(middles + rng.normal(size=middles.shape), rng)
-    assert len(np.unique(found)) == 3
-
-
-def kinds_of_rows(n_labeled, n_features=2, seed=0):
-    """Two kinds of positives, equally frequent among the unlabeled, and negatives."""
-    rng = np.random.default_rng(seed)
-    centers = np.zeros((3, n_features))
-    centers[0, 0] = centers[1, 1] = 6
-    kind = np.repeat([0, 1, 0, 1, 2], [*n_labeled, 400, 400, 1200])
-    labeled = np.arange(kind.size) < sum(n_labeled)
-    return centers[kind] + rng.normal(size=(kind.size, n_features)), labeled
-
-
-def test_no_kind_of_fewer_rows_than_a_classifier_needs():
-    X, labeled = kinds_of_rows((80, 80), n_features=70)
-    X[:3] += 40  # rows like no other are no kind
-    found = ClusteredLabels().fit(X, labeled)
-    assert min(found.diagnostics_["labeled"]) * 160 >= 50
-    assert 0 < found.proportions_.alpha < 1

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
@@ -46,14 +44,6 @@ def test_curves_equal_all_distances_at_every_step(n):
     found = distance_curves(draws, points)
     for row, few, many in zip(found, draws, points, strict=True):
         np.testing.assert_allclose(row, slow_curve(few, many), atol=1e-15)
-
-
-@settings(max_examples=50)
-@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=60))
-def test_curves_with_ties(pairs):
-    draws, points = np.array(pairs, dtype=float).T
-    points = np.sort(points)
-    assert distance_curves(draws[None], points[None])[0].tolist() == slow_curve(draws, points)
 
 
 def test_points_are_quantiles_of_pooled_ranks():
@@ -129,13 +119,6 @@ def test_replicates_without_labeled_examples_have_no_estimate():
     unlabeled = np.vstack((counts.unlabeled, counts.unlabeled))
     found = DistCurve()._estimate_many(counts, labeled, unlabeled)
     assert np.isnan(found[:, 0]).tolist() == [False, True]
-
-
-def test_equal_samples_have_no_distances():
-    points = np.linspace(0, 1, 40)[None]
-    orders = np.argsort(np.random.default_rng(0).random((3, 40)), axis=1)
-    assert not distance_quantiles(np.full((1, 40), 0.5), np.full((1, 40), 0.5), orders).any()
-    assert distance_quantiles(points, points / 2, orders).sum() == pytest.approx(1)
 
 
 def test_many_distance_curves_are_single_ones() -> None:

@@ -10,8 +10,6 @@ from scipy import integrate, optimize, stats
 
 from purecover import simulate
 from purecover.estimators.ratios import ElkanNoto
-from purecover.estimators.rows import FeatureRows
-from purecover_paper.systems import divergences as _divergences
 from purecover_paper.systems.divergences import (
     RIDGES,
     SHARES,
@@ -19,16 +17,13 @@ from purecover_paper.systems.divergences import (
     PenalizedL1,
     _cross_validated,
     _held_out,
-    _without_own,
     bumps,
     fold_slices,
     pearson_prior,
     pearson_weights,
     penalized_l1,
-    prepared,
     smallest_share,
     squared_distances,
-    typical_distance,
 )
 
 LABELED = np.array([[0.0], [1.0]])
@@ -55,24 +50,6 @@ def test_bumps_equal_their_formula(n_rows, n_features):
             assert found[i, j] == pytest.approx(expected)
 
 
-def test_typical_distance_looks_at_rows_that_differ():
-    rng = np.random.default_rng(0)
-    ties = FeatureRows(np.zeros((50, 1)), np.repeat([[0.0], [3.0]], 25, axis=0))
-    assert typical_distance(ties, rng) == 3
-    assert typical_distance(FeatureRows(np.ones((3, 2)), np.ones((3, 2))), rng) == 1
-
-
-def test_large_samples_are_drawn_from(monkeypatch):
-    monkeypatch.setattr(_divergences, "MOST_ROWS", 30)
-    X, labeled = rows_of(20, 100, 0.3, 2)
-    rng = np.random.default_rng(0)
-    few, notes = prepared(FeatureRows(X[labeled], X[~labeled]), rng)
-    assert (few.n_labeled, few.n_unlabeled) == (20, 30)
-    assert "20 of 20 labeled and 30 of 100 unlabeled" in notes[0]
-    estimator = PearsonDivergence().fit(X, labeled)
-    assert any("drawn at random" in note for note in estimator.diagnostics_["notes"])
-
-
 def test_worked_example():
     values = [bumps(squared_distances(side, LABELED), 1.0) for side in (LABELED, UNLABELED)]
     moments, _ = _cross_validated(values, 2 / 5, 1)
@@ -81,15 +58,6 @@ def test_worked_example():
     weights = pearson_weights(moments, np.array([0.1]))[:, 0]
     np.testing.assert_allclose(weights, [0.715914, 0.700155], atol=1e-6)
     assert pearson_prior(moments, weights) == pytest.approx(0.8079152, abs=1e-7)
-
-
-def test_weights_solve_the_equations():
-    rng = np.random.default_rng(0)
-    moments, _ = _cross_validated([rng.random((30, 6)), rng.random((50, 6))], 0.3, 1)
-    found = pearson_weights(moments, RIDGES)
-    for ridge, weights in zip(RIDGES, found.T, strict=True):
-        expected = np.linalg.solve(moments.H + ridge * np.eye(6), moments.h)
-        np.testing.assert_allclose(weights, expected, rtol=1e-8)
 
 
 def test_cross_validation_equals_refitting_without_each_fold():
@@ -133,15 +101,6 @@ def test_l1_worked_example():
     means = [bumps(squared_distances(s, UNLABELED), 1.0).mean(0) for s in (LABELED, UNLABELED)]
     found = penalized_l1(np.array([0.3, 0.5, 0.7, 0.9]), *means, 1.0)
     np.testing.assert_allclose(found, [0.7, 0.5, 0.3005323, 0.1540092], atol=1e-7)
-
-
-def test_divergence_equals_its_loop():
-    rng = np.random.default_rng(0)
-    labeled, unlabeled = rng.random(9), rng.random(9)
-    for share in (0.1, 0.5, 1.0):
-        total = sum(max(0, share * g - f) ** 2 for g, f in zip(labeled, unlabeled, strict=True))
-        (found,) = penalized_l1(np.array([share]), labeled, unlabeled, 0.02)
-        assert found == pytest.approx(total / 0.02 - share + 1)
 
 
 @given(
@@ -189,16 +148,3 @@ def test_near_the_truth_in_one_dimension(alpha):
     )
     found = [PenalizedL1().fit(s.scores, s.labeled).proportions_.alpha for s in samples]
     assert np.mean(found) == pytest.approx(alpha, abs=0.06)
-
-
-def test_centers_do_not_count_themselves():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(12, 2))
-    squares, parts = squared_distances(rows, rows[:5]), fold_slices(12, 3)
-    own = np.arange(5)
-    sizes = _without_own(squares, np.full((3, 1), 4.0), parts, own, own)
-    values = bumps(squares, 1.0)
-    for j in range(5):
-        others = np.delete(rows, j, axis=0)
-        expected = np.exp(-((others - rows[j]) ** 2).sum(axis=1) / 2).mean()
-        assert values[:, j].sum() / sizes[:, j].sum() == pytest.approx(expected)

@@ -8,8 +8,6 @@ from scipy import optimize, special, stats
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators.noisy import NoisyLabels
-from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems.fitted_roc import (
     FittedRoc,
     _points,
@@ -106,37 +104,6 @@ def test_exact_points_give_the_parameters_back(family):
     assert estimator.diagnostics_["deviance"] < 1e-6
 
 
-@pytest.mark.slow
-def test_no_other_solver_finds_less():
-    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=3)
-    counts = sample.counts
-    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
-    for family in FAMILIES:
-        found = FittedRoc(family=family, n_thresholds=None).fit(counts).diagnostics_["deviance"]
-        bounds = [(0, 1), (0, 6)] if family == "binormal" else [(0, 1), (0, 1), (-4, 2.9)]
-        other = optimize.differential_evolution(
-            lambda p, family=family: deviance(family, p, points)[0], bounds, seed=0, tol=1e-8
-        )
-        assert found <= other.fun + 1e-7
-
-
-@pytest.mark.slow
-def test_only_the_power_family_describes_two_mixtures():
-    # With wrong labels x is a mixture, which the binormal curve takes for positives alone.
-    world = simulate.binormal(2)
-    samples = [world.sample(2000, 10_000, alpha=0.3, beta=0.8, random_state=i) for i in range(3)]
-    found = {}
-    for family in ("binormal", "power"):
-        estimator = NoisyLabels(FittedRoc(family=family), clean="never")
-        fits = [estimator.fit(s.counts).proportions_ for s in samples]
-        found[family] = np.mean([(p.alpha, p.beta) for p in fits], axis=0)
-        warned = any("two mixtures" in note for note in estimator.diagnostics_["notes"])
-        assert warned is (family == "binormal")
-    assert found["power"] == pytest.approx((0.3, 0.8), abs=0.04)
-    assert found["binormal"][0] < 0.3 - 0.05
-    assert found["binormal"][1] > 0.95
-
-
 @pytest.mark.parametrize(("family", "n_values"), [("binormal", 2), ("power", 3)])
 def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
     sample = simulate.binormal(2).sample(1000, 5000, alpha=0.3, random_state=0)
@@ -149,24 +116,6 @@ def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
     assert FittedRoc(family=family).fit(values, sample.labeled).diagnostics_["identifiable"] is True
 
 
-def test_notes():
-    rng = np.random.default_rng(0)
-    scores = np.concatenate((rng.normal(0.25, 1, 400), rng.normal(0, 1, 4000)))
-    estimator = FittedRoc().fit(scores, np.arange(4400) < 400)
-    assert any("close to the diagonal" in note for note in estimator.diagnostics_["notes"])
-    apart = FittedRoc().fit(np.arange(300.0), np.arange(300) > 250)
-    assert apart.proportions_.alpha == pytest.approx(0, abs=1e-6)
-
-
-def test_points_stand_for_the_labeled_examples_beside_them():
-    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 0, 0, 2, 1], [1, 2, 0, 3, 4])
-    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
-    # Beside the second border no labeled example is: it has no weight, and is left out.
-    np.testing.assert_allclose(points.weight, [np.array([1, 2, 3]) / 6])
-    np.testing.assert_allclose(points.x, [(np.array([3, 3, 1]) + 0.5) / 5])
-    np.testing.assert_allclose(points.y, [[0.9, 0.7, 0.4]])
-
-
 @both
 def test_deviance_is_twice_the_divergence(family):
     counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 2, 0, 2, 1], [1, 2, 0, 3, 4])
@@ -175,18 +124,3 @@ def test_deviance_is_twice_the_divergence(family):
     terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
     (found,) = deviance(family, parameters_of(family), points)
     assert found == pytest.approx(2 * np.sum(points.weight * terms))
-
-
-@pytest.mark.parametrize(("n_thresholds", "words"), [(2, "to one point"), (3, "to 2 points")])
-def test_few_points_get_a_note(n_thresholds, words):
-    tallies = {"labeled": [30, 20, 10][:n_thresholds], "unlabeled": [20, 40, 90][:n_thresholds]}
-    counts = ScoreCounts.from_counts(np.arange(n_thresholds)[::-1], **tallies)
-    fitted = FittedRoc(family="power").fit(counts)
-    assert any(words in note for note in fitted.diagnostics_["notes"])
-
-
-@pytest.mark.parametrize("seed", [3, 4, 8])
-def test_a_curve_on_the_diagonal_has_no_alpha(seed: int) -> None:
-    scores = np.random.default_rng(seed).normal(size=640)
-    with pytest.raises(IdentifiabilityError, match="no sign that the labeled"):
-        FittedRoc().fit(scores, np.arange(640) < 80)

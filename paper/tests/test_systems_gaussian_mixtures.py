@@ -7,14 +7,12 @@ import pytest
 from scipy import stats
 
 from purecover import simulate
-from purecover_paper.systems import gaussian_mixtures as _gaussian_mixture
 from purecover_paper.systems.gaussian_mixtures import (
     GaussianEM,
     GaussianMixtures,
     Mixtures,
     Tally,
     _logits,
-    _standardized,
 )
 
 
@@ -154,71 +152,3 @@ def test_probabilities_are_taken_to_logits():
     assert kept.proportions_.alpha != pytest.approx(plain, abs=1e-3)
     found = _logits(np.array([0.0, 0.2, 0.5, 1.0]))
     np.testing.assert_allclose(1 / (1 + np.exp(-found)), [0.1, 0.2, 0.5, 0.75])
-
-
-def test_outliers_are_cut():
-    column = np.concatenate((np.random.default_rng(0).normal(size=999), [1e30]))[:, None]
-    found, notes = _standardized(column, np.ones(1000))
-    assert 4 < found.max() < 5
-    assert notes == ()
-    _, notes = _standardized(np.vstack((column, [[1e30]])), np.ones(1001))
-    assert notes[0].startswith("2 of 1001 examples lie where normal densities hold none")
-    assert np.std(found[:-1]) == pytest.approx(1, abs=0.1)
-
-
-def test_says_so_where_a_component_holds_next_to_nothing(monkeypatch):
-    data = two_classes(300, 1000, 0.3, 1.0, separation=5)
-
-    def notes():
-        found = GaussianMixtures(clean="always").fit(*data).diagnostics_["notes"]
-        return [note for note in found if note.startswith("one of the two normal densities")]
-
-    assert not notes()
-    monkeypatch.setattr(_gaussian_mixture, "_SMALLEST", 0.49)
-    assert len(notes()) == 1  # the positives are 600 of 1,300
-
-
-def test_ends_without_outliers_are_preferred():
-    tally = Tally(np.ones(400), np.ones(600))
-    shares = np.array([0.5, 0.999]), np.array([1.0, 1.0])
-    found = Mixtures(*shares, np.zeros((2, 2, 1)), np.ones((2, 2, 1, 1)))
-    assert _gaussian_mixture._smallest_masses(found, tally) == pytest.approx([300, 0.6])
-    assert _gaussian_mixture._sound(found, tally).tolist() == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("covariance", "drawn"), [("full", "25 labeled and 75"), ("diagonal", "30 labeled and 90")]
-)
-def test_as_many_rows_as_numbers_fit(monkeypatch, covariance, drawn):
-    # A row of two features takes 1 + 2 + 3 numbers with all products, and 1 + 2 + 2 without.
-    monkeypatch.setattr(_gaussian_mixture, "MOST_NUMBERS", 600)
-    X, labeled = two_classes(100, 300, 0.4, 1.0, n_features=2)
-    found = GaussianMixtures(covariance=covariance).fit(X, labeled)
-    assert any(f"estimated from {drawn} unlabeled" in n for n in found.diagnostics_["notes"])
-
-
-def test_only_the_shares_of_the_counts_matter():
-    rng = np.random.default_rng(0)
-    points, tally = rng.normal(size=(60, 2)), rng.integers(0, 4, (2, 1, 60)).astype(float)
-    em = GaussianEM(points, diagonal=False, ridge=1e-3)
-    among = rng.random((2, 1, 60))
-    many, few = (em.maximized(*among, Tally(*(tally * unit))) for unit in (1.0, 1e-4))
-    for one, other in zip(many, few, strict=True):
-        np.testing.assert_allclose(one, other)
-
-
-def test_units_do_not_matter_to_mixtures_of_normals() -> None:
-    rng = np.random.default_rng(0)
-    column = np.append(rng.normal(size=200), [40.0, -1e3])  # outliers are drawn in
-    near, said = _gaussian_mixture._standardized(column[:, None], np.ones(202))
-    for scale in (1e-3, 1e3):
-        again, also = _gaussian_mixture._standardized(scale * column[:, None] + 5, np.ones(202))
-        np.testing.assert_allclose(again, near, rtol=1e-9, atol=1e-9)
-        assert also == said
-    assert np.abs(near).max() < 40
-
-
-def test_one_start_of_a_mixture_is_enough() -> None:
-    sample = simulate.binormal(3.0).sample(150, 600, alpha=0.3, random_state=0)
-    found = GaussianMixtures(n_starts=1).fit(sample.counts)
-    assert found.proportions_.alpha == pytest.approx(0.3, abs=0.1)

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import minimize
 
 import purecover as pu
-from purecover.estimators.rows import FeatureRows
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems import kernel_mean as _kernels
 from purecover_paper.systems.kernel_mean import (
@@ -18,6 +17,7 @@ from purecover_paper.systems.kernel_mean import (
     _search,
     _threshold,
 )
+from purecover_paper.systems.rows import FeatureRows
 
 
 def rows_of_kernel_mean(labeled: Any, unlabeled: Any) -> FeatureRows:
@@ -106,23 +106,6 @@ def test_a_kernel_of_lower_rank_is_close(monkeypatch: pytest.MonkeyPatch) -> Non
         assert rough.distance(lam) == pytest.approx(exact.distance(lam), abs=0.005)
 
 
-def test_width_at_which_samples_are_farthest_apart() -> None:
-    X, labeled = shifted(60, 90, 2)
-    rows = FeatureRows(X[labeled], X[~labeled])
-    points, embedding, width = _embedded(rows, None)
-    pooled = np.concatenate((rows.labeled, rows.unlabeled))
-    squares = ((pooled[:, None] - pooled) ** 2).sum(axis=2)
-    median = np.median(np.sqrt(squares[np.triu_indices(len(pooled), 1)]))
-    weights = np.where(np.arange(150) < 60, 1 / 60, -1 / 90)
-    apart = {
-        w: np.sqrt(weights @ np.exp(-squares / (2 * (w * median) ** 2)) @ weights)
-        for w in np.logspace(-1, 1, 5)
-    }
-    assert width == pytest.approx(max(apart, key=apart.__getitem__))
-    assert embedding.apart == pytest.approx(max(apart.values()), abs=1e-3)
-    assert len(points.values) == 150
-
-
 def test_thresholds() -> None:
     X, labeled = shifted(400, 900, 2)
     rows = FeatureRows(X[labeled], X[~labeled])
@@ -149,34 +132,12 @@ def test_consistent_on_separated_scores(variant: Any, alpha: float) -> None:
     assert estimator.diagnostics_["notes"] == ()  # a single feature needs no subsample
 
 
-def test_subsamples_are_announced() -> None:
-    X, labeled = shifted(300, 900, 2)
-    estimator = KernelMean(max_points=400).fit(X, labeled)
-    assert estimator.diagnostics_["n_points"] == 400
-    assert estimator.diagnostics_["notes"] == (
-        "estimated from a random 200 of 300 labeled and 200 of 900 unlabeled rows (max_points)",
-    )
-    again = KernelMean(max_points=400).fit(X, labeled)
-    assert again.proportions_ == estimator.proportions_
-    other = KernelMean(max_points=400, random_state=1).fit(X, labeled)
-    assert other.diagnostics_["distance"] != estimator.diagnostics_["distance"]
-
-
 def test_the_search_ends_before_one() -> None:
     sample = pu.simulate.binormal(4).sample(1000, 2000, alpha=0.96, random_state=0)
     estimator = KernelMean().fit(sample.scores, sample.labeled)
     assert estimator.proportions_.alpha == 0.875
     assert estimator.diagnostics_["at_edge"] is True
     assert "alpha may be larger: the search ends at 0.875" in estimator.diagnostics_["notes"]
-
-
-def test_nothing_in_common() -> None:
-    estimator = KernelMean().fit(
-        [*np.linspace(0, 1, 200), *np.linspace(9, 10, 100)], [0] * 200 + [1] * 100
-    )
-    assert estimator.proportions_.alpha == 0
-    assert estimator.diagnostics_["at_edge"] is True
-    assert "rises from the start" in estimator.diagnostics_["notes"][0]
 
 
 def test_equal_samples_tell_nothing() -> None:

@@ -33,17 +33,6 @@ def test_copies_the_highest_unlabeled_scores():
     assert any("alpha is lowered" in note for note in found["notes"])
 
 
-def test_copies_weigh_as_if_the_samples_were_of_one_size():
-    # Four times as many unlabeled: each copy weighs a quarter.
-    counts = ScoreCounts.from_counts([5, 4, 3], [4, 3, 3], [4, 16, 20])
-    found = Regrouping(Seen(), share=0.2).fit(counts).diagnostics_
-    assert found["run"]["labeled"] == pytest.approx([4 + 4 / 4, 3 + 4 / 4, 3])
-    # Fewer unlabeled than labeled: a copy is an example, no more.
-    counts = ScoreCounts.from_counts([5, 4, 3], [40, 30, 30], [2, 3, 5])
-    found = Regrouping(Seen(), share=0.2).fit(counts).diagnostics_
-    assert found["run"]["labeled"] == pytest.approx([42, 30, 30])
-
-
 @given(st.floats(0.05, 0.95), st.floats(0.01, 0.3), st.integers(1, 20))
 def test_regrouping_limit_in_large_samples(inclusion, share, times):
     # The ratio of unlabeled to labeled is lowest, and constant, at the top fifth of the labeled.

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from purecover.estimators.rows import FeatureRows
 from purecover_paper.systems import tice as _tice
+from purecover_paper.systems.rows import FeatureRows
 from purecover_paper.systems.tice import TIcE
 
 ARTICLE = {"n_intervals": 4, "max_bepp": 5, "min_size": 10, "error": None, "n_folds": 5}

@@ -10,13 +10,11 @@ import hashlib
 import inspect
 import json
 import math
-import operator
 import os
 import re
 import secrets
 import stat
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
@@ -215,70 +213,6 @@ def _described(part: dict[str, Any]) -> dict[str, Any]:
     return part | {"description": summary, "properties": properties}
 
 
-_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "number": ((int, float), "a number"),
-    "integer": ((int,), "a whole number"),
-    "string": ((str,), "a text"),
-    "boolean": ((bool,), "true or false"),
-    "array": ((list, tuple), "a list"),
-    "object": ((Mapping,), "an object with fields"),
-}
-_LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
-    "minimum": (operator.ge, "at least {:,}"),
-    "exclusiveMinimum": (operator.gt, "more than {:,}"),
-    "maximum": (operator.le, "at most {:,}"),
-    "exclusiveMaximum": (operator.lt, "less than {:,}"),
-    "minLength": (operator.ge, "at least {:,} characters"),
-    "maxLength": (operator.le, "at most {:,} characters"),
-    "minItems": (operator.ge, "at least {:,} values"),
-    "maxItems": (operator.le, "at most {:,} values"),
-}
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A field that is not what its form wants: where it stands, what it must be, what it is."""
-
-    path: str
-    must: str
-    got: str
-
-
-def find_fault(form: Any, value: Any) -> Fault | None:
-    """The first field that is not what the form wants."""
-    (schema,), parts = components(form)
-    return _fault(value, schema, parts, "")
-
-
-def _fault(value: Any, schema: Any, parts: Mapping[str, Any], path: str) -> Fault | None:
-    if "$ref" in schema:
-        return _fault(value, parts[_name(schema)], parts, path)
-    if "anyOf" in schema:  # of which one is null
-        other = next(each for each in schema["anyOf"] if each != {"type": "null"})
-        return None if value is None else _fault(value, other, parts, path)
-    if value is None and "null" in schema.get("type", ()):
-        return None
-    if not _fits(value, schema):
-        return Fault(path, _words(schema), show(value))
-    inside: list[tuple[str, Any, Any]] = []
-    if isinstance(value, Mapping):
-        for name in schema.get("required", ()):
-            if name not in value:
-                return Fault(_inner(path, name), "present", "none")
-        own, rest = schema.get("properties", {}), schema.get("additionalProperties")
-        inside = [(_inner(path, key), item, own.get(key, rest)) for key, item in value.items()]
-    elif isinstance(value, (list, tuple)):
-        kinds = schema.get("prefixItems") or [schema.get("items")] * len(value)
-        inside = [(f"{path}[{i}]", item, kinds[i]) for i, item in enumerate(value)]
-    for place, item, wanted in inside:
-        if wanted is False:
-            return Fault(place, "left out, since nothing of that name is known", show(item))
-        found = None if wanted is None else _fault(item, wanted, parts, place)
-        if found is not None:
-            return found
-    return None
-
-
 def _name(schema: Mapping[str, Any]) -> str:
     return str(schema["$ref"]).rpartition("/")[2]
 
@@ -287,45 +221,10 @@ def _inner(path: str, name: object) -> str:
     return f"{path}.{name}" if path else str(name)
 
 
-def _kind(schema: Mapping[str, Any]) -> str | None:
-    kinds = schema.get("type")
-    return next(kind for kind in kinds if kind != "null") if isinstance(kinds, list) else kinds
-
-
-def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    if "enum" in schema:
-        return value in schema["enum"]
-    kind = _kind(schema)
-    if kind is None:
-        return True
-    types: Any = _KINDS[kind][0]
-    if not isinstance(value, types) or (isinstance(value, bool) and kind != "boolean"):
-        return False
-    if kind == "number" and not abs(value) <= sys.float_info.max:
-        return False
-    size = value if isinstance(value, (int, float)) else len(value)
-    if not all(fits(size, schema[key]) for key, (fits, _) in _LIMITS.items() if key in schema):
-        return False
-    return "pattern" not in schema or re.search(schema["pattern"], value) is not None
-
-
-def _words(schema: Mapping[str, Any]) -> str:
-    """Describe what a schema asks of a value."""
-    if "enum" in schema:
-        choices = ", ".join(map(repr, schema["enum"]))
-        return choices if len(schema["enum"]) == 1 else f"one of {choices}"
-    words = _KINDS[str(_kind(schema))][1]
-    limits = [text.format(schema[key]) for key, (_, text) in _LIMITS.items() if key in schema]
-    if "maxItems" in schema and schema.get("minItems") == schema["maxItems"]:
-        limits = [f"{schema['maxItems']} values"]
-    if "minimum" in schema and "maximum" in schema:
-        words += f" between {schema['minimum']:,} and {schema['maximum']:,}"
-    elif limits:
-        words += f" of {' and '.join(limits)}"
-    return f"{words} that matches {schema['pattern']}" if "pattern" in schema else words
-
-
-_PATH = re.compile(r" - at `\$\.?(.*)`\Z", re.DOTALL)
+def find_fault(error: Exception) -> tuple[str, str]:
+    """Place and reason of an error of msgspec; an empty place is the whole document."""
+    reason, _, place = str(error).partition(" - at ")
+    return place.strip("`").removeprefix("$").removeprefix("."), reason
 
 
 @dataclass(frozen=True)
@@ -425,11 +324,11 @@ class Source:
         try:
             return decode(form, data)
         except (msgspec.ValidationError, OverflowError) as error:
-            fault = find_fault(form, data)
-            if fault is not None:
-                raise self.complaint(fault.path, fault.must, fault.got) from error
-            path = _PATH.search(str(error))
-            raise self._refused(path[1] if path else "", data, error.__cause__ or error) from error
+            place, reason = find_fault(error)
+            if isinstance(error.__cause__, PurecoverError):
+                raise self._refused(place, data, error.__cause__) from error
+            must = f"{self.what} of purecover that fits its JSON Schema"
+            raise self._bad(must, f"one that does not at {place!r}: {reason}") from error
 
     def _check_finite(self, value: Any, path: str) -> None:
         """Complain of NaN and infinity, which JSON does not have but Python would let in."""

@@ -160,12 +160,10 @@ def unexpected(
     """Return an error about a keyword that a function does not take."""
     name = next(each for each in given if each not in known)
     near = get_close_matches(name, list(known), n=1, cutoff=0.75)
-    looks = [each for each in known if each.endswith(("_kwargs", "_kw"))]
     hint = f"did you mean {near[0]!r}?" if near else None
-    if looks and not near:
-        wish = f"{looks[0]}={{{name!r}: {shown(given[name])}}}"
-        others = f", or one of {', '.join(looks[1:])}" if looks[1:] else ""
-        hint = f"for the look of what is drawn pass {wish}{others}"
+    look = next((each for each in known if each.endswith("_kwargs")), None)
+    if look and not near:
+        hint = f"for the look of what is drawn pass {look}={{{name!r}: {shown(given[name])}}}"
     return InvalidTypeError(
         f"{{function}}() got an unexpected keyword argument {name!r}.", hint=hint
     )

@@ -90,7 +90,7 @@ def public(call: CallT) -> CallT:
                 raise unexpected(kwargs, parameters, show)
             return call(*args, **kwargs)
         except PurecoverError as error:
-            own = error.parameter is None or error.parameter in parameters
+            own = takes_all or error.parameter is None or error.parameter in parameters
             if own or error.function is None:
                 error.function = call.__name__
                 if first in ("self", "cls") and args:

@@ -605,8 +605,8 @@ def pu_roc_curve(counts: ScoreCounts) -> PURoc:
     """
     check_counts(counts)
     return PURoc(
-        fpr_pu=_cumulative_share(counts.unlabeled),
-        tpr_pu=_cumulative_share(counts.labeled),
+        fpr_pu=cumulative_share(counts.unlabeled),
+        tpr_pu=cumulative_share(counts.labeled),
         thresholds=np.concatenate(([np.inf], counts.thresholds)),
     )
 
@@ -640,7 +640,8 @@ def auc_pu(counts: ScoreCounts) -> float:
     return counts.auc_pu
 
 
-def _cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
+def cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
+    """Share of a tally at or above each threshold, after 0."""
     out = np.empty(tally.size + 1, dtype=np.float64)
     out[0] = 0.0
     if tally.dtype.kind == "f":

@@ -61,7 +61,7 @@ from purecover_paper.tables import (
 from purecover_paper.thresholds import (
     KeptScores,
     ThresholdErrors,
-    simulated_scores,
+    simulated_errors,
     threshold_errors,
     thresholds_sheet,
 )
@@ -250,7 +250,7 @@ def paper_report(
     '1 of 1,800 runs.'
     """
     runs = Runs(records)
-    thresholds = tuple(threshold_errors([*simulated_scores(), *kept_scores]))
+    thresholds = (*simulated_errors(), *threshold_errors(kept_scores))
     printed = [
         paper_table(runs, metric, methods, truth)
         for metric in TITLES

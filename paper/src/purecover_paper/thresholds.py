@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -112,6 +113,12 @@ def threshold_errors(kept: Iterable[KeptScores]) -> list[ThresholdErrors]:
         ThresholdErrors(title, number, *np.array(errors).T)
         for (title, number), errors in pooled.items()
     ]
+
+
+@cache
+def simulated_errors() -> tuple[ThresholdErrors, ...]:
+    """Return the errors in the simulated scores, which are always the same."""
+    return tuple(threshold_errors(simulated_scores()))
 
 
 def _at_quantiles(counts: ScoreCounts, number: int | None) -> ScoreCounts:

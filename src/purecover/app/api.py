@@ -1,33 +1,22 @@
-"""The operations: take files, start reports, tell how far they are, hand them out.
-
-Each is declared above the code that does it; routes, the OpenAPI document and its page are made
-of these declarations and of the types they name.
-"""
+"""What the page asks for: take files, start reports, say how far they are, hand them out."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import hmac
 import html
 import json
 import re
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, Response
 
-from purecover._codec import components, find_fault
 from purecover.app import jobs
-from purecover.app.store import FileAnswer, FullError, Job, JobAnswer, Store, Upload
+from purecover.app.store import FullError, Job, Store, Upload
 
 MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
@@ -37,101 +26,26 @@ FIELDS = {
     "alpha": "alpha",
     "beta": "beta",
     "confidence_level": "“Confidence level”",
-    "decimal": "“Decimal comma”",
     "estimator": "“Estimator”",
-    "group": "“Group”",
+    "groups": "“Group”",
     "labeled": "“Labeled”",
     "missing_is_unlabeled": "“Blank labels are unlabeled”",
     "negative_label": "“Value of known negatives”",
     "positive_label": "“Value that means labeled”",
-    "resamples": "“Resamples”",
+    "n_resamples": "“Resamples”",
     "scenario": "“Are the labeled rows part of the population?”",
     "score": "“Score”",
     "truth": "“True class”",
-    "weight": "“Weight”",
+    "sample_weight": "“Weight”",
 }
 """What the form calls the fields of a request."""
-PARAMETERS = {
-    "groups": "group",
-    "n_resamples": "resamples",
-    "sample_weight": "weight",
-    "scores": "score",
-}
-"""Fields of a request that the library calls otherwise."""
 # What reads files names options; in quotes it is data.
-_OPTION = re.compile(r"(?<![\w'\"-])--([a-z-]+)(?: ,)?(?![\w-])")
+_OPTION = re.compile(r"(?<![\w'\"-])--([a-z-]+)(?![\w-])")
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 _HEAD = 1 << 16
 _WRITE = 1 << 20
 _SWEEP = 60.0
-FormT = TypeVar("FormT", bound=Struct)
-
-
-class FileQuery(Struct):
-    """How a file is called.
-
-    Attributes
-    ----------
-    name : str
-        Name of the file, whose end tells the format.
-    """
-
-    name: Annotated[str, Meta(min_length=1, max_length=255)]
-
-
-class DownloadQuery(Struct):
-    """How a report is handed out.
-
-    Attributes
-    ----------
-    download : str
-        1 to save it instead of showing it.
-    key : str
-        The key of the report, in place of the token: links carry no header.
-    """
-
-    download: Literal["0", "1"] = "0"
-    key: Annotated[str, Meta(max_length=100)] = ""
-
-
-class SessionAnswer(Struct):
-    """A secret for one browser.
-
-    Attributes
-    ----------
-    session : str
-        What to send in place of the token; files and reports belong to it.
-    """
-
-    session: str
-
-
-class ErrorAnswer(Struct):
-    """Why there is no other answer.
-
-    Attributes
-    ----------
-    error : str
-        The reason.
-    """
-
-    error: str
-
-
-_REASONS = {
-    400: "Malformed, or a foreign host.",
-    401: "The token is missing or wrong.",
-    403: "Sent by a page of another site.",
-    404: "There is none of yours with this name.",
-    408: "The upload or the body took too long.",
-    409: "The report is not finished.",
-    413: "Too large.",
-    415: "Not application/json.",
-    422: "The file or the values cannot be used; the message says why.",
-    429: "Too much is under way already.",
-    507: "The temporary folder cannot be written, such as on a full disk.",
-}
 
 
 class ApiError(HTTPException):
@@ -139,33 +53,15 @@ class ApiError(HTTPException):
 
 
 Endpoint = Callable[["Api", Request], Awaitable[Response]]
+ROUTES: dict[str, dict[str, Endpoint]] = {}
+"""What answers each path, by method."""
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One method of one path, with the types of what comes and goes; a page is "text/html"."""
-
-    endpoint: Endpoint
-    method: str
-    path: str
-    answer: Any = None
-    status: int = 200
-    query: Any = None
-    body: Any = None
-    errors: tuple[int, ...] = ()
-    open: bool = False
-    """Whether it is the same for everyone, with or without the token."""
-
-
-OPERATIONS: list[Operation] = []
-
-
-def operation(route: str, answer: Any = None, **more: Any) -> Callable[[Endpoint], Endpoint]:
-    """Declare what a method of the interface, which its docstring describes, takes and answers."""
-    method, path = route.split()
+def route(method: str, path: str) -> Callable[[Endpoint], Endpoint]:
+    """Declare that an endpoint answers this method of a path."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        OPERATIONS.append(Operation(endpoint, method, path, answer, **more))
+        ROUTES.setdefault(path, {})[method] = endpoint
         return endpoint
 
     return declare
@@ -179,20 +75,8 @@ def json_answer(
     return Response(text, status, headers, media_type="application/json")
 
 
-def _checked(form: type[FormT], data: Any) -> FormT:
-    """What was sent, as the interface describes it, or the first fault in words."""
-    try:
-        return msgspec.convert(data, form)
-    except msgspec.ValidationError as error:
-        fault = find_fault(form, data)
-        if fault is None:
-            raise ApiError(422, f"{error}.") from error
-        what = repr(fault.path) if fault.path else "the body"
-        raise ApiError(422, f"{what} must be {fault.must}, got {fault.got}.") from error
-
-
-async def _read_body(request: Request) -> Any:
-    """The JSON document of a request; a number without decimals is a whole one."""
+async def _read_body(request: Request) -> jobs.ReportRequest:
+    """Return the report that a request asks for."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ApiError(415, "the body must be application/json.")
@@ -206,15 +90,11 @@ async def _read_body(request: Request) -> Any:
     except TimeoutError:
         raise ApiError(408, "the body took too long to come.") from None
     try:
-        data = msgspec.json.decode(body)
+        return msgspec.json.decode(body, type=jobs.ReportRequest)
+    except msgspec.ValidationError as error:
+        raise ApiError(422, f"{error}.") from error
     except (msgspec.DecodeError, RecursionError) as error:
         raise ApiError(400, f"the body is not JSON: {str(error)[:200]}.") from error
-    if isinstance(data, dict):
-        data = {
-            name: int(value) if isinstance(value, float) and value.is_integer() else value
-            for name, value in data.items()
-        }
-    return data
 
 
 class Api:
@@ -235,6 +115,11 @@ class Api:
         self.looks = self._pool("look", jobs.LOOKS)
         self.reports = self._pool("report", self.settings.workers)
         self._sweeper = asyncio.create_task(self._sweep())
+
+    def key_of(self, job: str) -> str | None:
+        """Return the key of a report, if there is such a report."""
+        found = self.store.jobs.get(job)
+        return None if found is None else found.key
 
     def _pool(self, kind: str, size: int) -> jobs.Pool:
         settings = self.settings
@@ -259,29 +144,16 @@ class Api:
             await asyncio.sleep(_SWEEP)
             self.store.sweep()
 
-    @operation("POST /api/session", SessionAnswer, status=201)
-    async def add_session(self, request: Request) -> Response:
-        """Get a secret for one browser in return for the token."""
-        return json_answer(SessionAnswer(request.scope["state"]["session"]), 201)
-
-    @operation(
-        "POST /api/files",
-        FileAnswer,
-        status=201,
-        query=FileQuery,
-        body=bytes,
-        errors=(408, 413, 422, 429, 507),
-    )
+    @route("POST", "/api/files")
     async def add_file(self, request: Request) -> Response:
         """Send a file: CSV, TSV, JSON or Parquet; text may be gzipped."""
-        name = _checked(FileQuery, dict(request.query_params)).name
         declared = request.headers.get("content-length", "")
         if declared.isascii() and declared.isdigit() and int(declared) > self.settings.max_upload:
             raise _too_large(self.settings.max_upload)
-        return await self._take(request, name, request.stream())
+        return await self._take(request.query_params.get("name", ""), request.stream())
 
-    @operation("POST /api/example", FileAnswer, status=201, errors=(404, 422, 429, 507))
-    async def add_example(self, request: Request) -> Response:
+    @route("POST", "/api/example")
+    async def add_example(self, _: Request) -> Response:
         """Take the scores that come with purecover as if they had been sent."""
         example = self.settings.example
         if example is None:
@@ -290,16 +162,16 @@ class Api:
         async def content() -> AsyncIterator[bytes]:
             yield await asyncio.to_thread(example.read_bytes)
 
-        return await self._take(request, example.name, content())
+        return await self._take(example.name, content())
 
-    async def _take(self, request: Request, name: str, content: AsyncIterator[bytes]) -> Response:
+    async def _take(self, name: str, content: AsyncIterator[bytes]) -> Response:
         if self._uploads.locked():
             many = self.settings.max_uploads_at_once
             raise ApiError(429, f"{many} uploads are under way; try again in a while.")
         upload = None
         async with self._uploads:
             try:
-                upload = self.store.begin_upload(_owner(request), name)
+                upload = self.store.begin_upload(name)
                 upload.size = await self._write(upload, content)
                 task = jobs.Look(str(upload.folder), upload.name, self.settings.max_upload)
                 found: jobs.Looked = await self.looks.run(task, timeout=self.settings.look_timeout)
@@ -313,7 +185,7 @@ class Api:
                     raise _no_room(error) from error
                 raise
         self.store.keep_upload(upload)
-        return _about(FileAnswer, upload, 201, f"/api/files/{upload.id}")
+        return json_answer(upload.about, 201)
 
     async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
         """Write to the disk while counting: a chunked body does not say how long it is."""
@@ -338,34 +210,28 @@ class Api:
                 await asyncio.to_thread(file.write, part)
         return size
 
-    @operation("GET /api/files/{file}", FileAnswer, errors=(404,))
+    @route("GET", "/api/files/{file}")
     async def show_file(self, request: Request) -> Response:
         """Columns and first rows of a file."""
-        return _about(FileAnswer, self._file(request, request.path_params["file"]))
+        return json_answer(self._file(request.path_params["file"]).about)
 
-    @operation("DELETE /api/files/{file}", status=204, errors=(404,))
+    @route("DELETE", "/api/files/{file}")
     async def drop_file(self, request: Request) -> Response:
         """Remove a file."""
-        self.store.drop_upload(self._file(request, request.path_params["file"]))
+        self.store.drop_upload(self._file(request.path_params["file"]))
         return Response(status_code=204)
 
-    def _file(self, request: Request, id_: str) -> Upload:
-        upload = self.store.find(self.store.uploads, id_, _owner(request))
+    def _file(self, id_: str) -> Upload:
+        upload = self.store.find(self.store.uploads, id_)
         if upload is None:
             raise ApiError(404, "there is no such file; it may have been removed to make room.")
         return upload
 
-    @operation(
-        "POST /api/jobs",
-        JobAnswer,
-        status=202,
-        body=jobs.ReportRequest,
-        errors=(404, 408, 413, 415, 422, 429, 507),
-    )
+    @route("POST", "/api/jobs")
     async def add_job(self, request: Request) -> Response:
         """Make a report."""
-        wanted = _checked(jobs.ReportRequest, await _read_body(request))
-        upload = self._file(request, wanted.file)
+        wanted = await _read_body(request)
+        upload = self._file(wanted.file)
         try:
             job = self.store.begin_job(upload, wanted.score)
         except FullError as error:
@@ -382,7 +248,7 @@ class Api:
                 raise _no_room(error) from error
             raise
         job.task = asyncio.create_task(self._make(job, wanted))
-        return _about(JobAnswer, job, 202, f"/api/jobs/{job.id}")
+        return json_answer(job.about, 202)
 
     async def _make(self, job: Job, wanted: jobs.ReportRequest) -> None:
         def progress(at: jobs.Step) -> None:
@@ -401,17 +267,18 @@ class Api:
         finally:
             self.store.end_job(job)
 
-    @operation("GET /api/jobs", list[JobAnswer])
-    async def list_jobs(self, request: Request) -> Response:
-        """Your reports, the newest first."""
-        return _about(list[JobAnswer], self.store.jobs_of(_owner(request)))
+    @route("GET", "/api/jobs")
+    async def list_jobs(self, _: Request) -> Response:
+        """All reports, the newest first."""
+        self.store.sweep()
+        return json_answer([job.about for job in reversed(self.store.jobs.values())])
 
-    @operation("GET /api/jobs/{job}", JobAnswer, errors=(404,))
+    @route("GET", "/api/jobs/{job}")
     async def show_job(self, request: Request) -> Response:
         """How far a report is."""
-        return _about(JobAnswer, self._job(request))
+        return json_answer(self._job(request).about)
 
-    @operation("DELETE /api/jobs/{job}", status=204, errors=(404,))
+    @route("DELETE", "/api/jobs/{job}")
     async def drop_job(self, request: Request) -> Response:
         """Remove a report; stops it if it is being made."""
         job = self._job(request)
@@ -420,16 +287,13 @@ class Api:
             await asyncio.gather(job.task, return_exceptions=True)
         return Response(status_code=204)
 
-    def _job(self, request: Request, owner: str | None = None) -> Job:
-        owner = _owner(request) if owner is None else owner
-        job = self.store.find(self.store.jobs, request.path_params["job"], owner)
+    def _job(self, request: Request) -> Job:
+        job = self.store.find(self.store.jobs, request.path_params["job"])
         if job is None:
             raise ApiError(404, "there is no such report; it may have been removed to make room.")
         return job
 
-    @operation(
-        "GET /api/jobs/{job}/report.html", "text/html", query=DownloadQuery, errors=(404, 409, 422)
-    )
+    @route("GET", "/api/jobs/{job}/report.html")
     async def report_html(self, request: Request) -> Response:
         """The report as a page."""
         answer = self._report(request, "report.html", "text/html")
@@ -442,21 +306,13 @@ class Api:
         )
         return answer
 
-    @operation(
-        "GET /api/jobs/{job}/report.json",
-        dict[str, Any],
-        query=DownloadQuery,
-        errors=(404, 409, 422),
-    )
+    @route("GET", "/api/jobs/{job}/report.json")
     async def report_json(self, request: Request) -> Response:
         """The report as data: what purecover evaluate --json prints."""
         return self._report(request, "report.json", "application/json")
 
     def _report(self, request: Request, name: str, kind: str) -> FileResponse:
-        query = _checked(DownloadQuery, dict(request.query_params))
-        asked = self.store.jobs.get(request.path_params["job"])
-        opened = asked and hmac.compare_digest(asked.key.encode(), query.key.encode())
-        job = self._job(request, asked.owner if asked and opened else None)
+        job = self._job(request)
         if job.state != "done":
             raise ApiError(409, "the report is not finished, or could not be made.")
         if not (job.folder / name).is_file():  # by whoever tidies the temporary folder
@@ -466,28 +322,10 @@ class Api:
             job.folder / name,
             media_type=kind,
             filename=f"{stem}-{name}",
-            content_disposition_type="attachment" if query.download == "1" else "inline",
+            content_disposition_type=("inline", "attachment")[
+                request.query_params.get("download") == "1"
+            ],
         )
-
-    @operation("GET /api/openapi.json", dict[str, Any], open=True)
-    async def document(self, _: Request) -> Response:
-        """The interface as an OpenAPI document."""
-        return json_answer(openapi_document())
-
-    @operation("GET /api", "text/html", open=True)
-    async def document_page(self, _: Request) -> Response:
-        """The interface as a page."""
-        return HTMLResponse(template("api.html.j2").render(document=openapi_document()))
-
-
-def _about(form: Any, found: Any, status: int = 200, location: str | None = None) -> Response:
-    """What the interface tells of a file or a report."""
-    answer = msgspec.convert(found, form, from_attributes=True)
-    return json_answer(answer, status, None if location is None else {"Location": location})
-
-
-def _owner(request: Request) -> str:
-    return str(request.scope["state"]["owner"])
 
 
 def _no_room(error: OSError) -> ApiError:
@@ -508,96 +346,8 @@ def worded(error: jobs.WorkError) -> str:
     """Why a task came to nothing, about the fields of the form."""
     message, failed = str(error), error.failed
     if failed is not None and failed.parameter is not None and failed.must is not None:
-        field = PARAMETERS.get(failed.parameter, failed.parameter)
+        field = "score" if failed.parameter == "scores" else failed.parameter
         message = f"{FIELDS.get(field, field)} must be {failed.must}, got {failed.got}."
         if failed.hint is not None:
             message += f"\nHint: {failed.hint}"
     return _OPTION.sub(lambda m: FIELDS.get(m[1].replace("-", "_"), m[0]), message)
-
-
-@cache
-def template(name: str) -> Any:
-    """A page of the site itself; the report comes from the worker as it is."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(files("purecover.app").joinpath(name).read_text("utf-8"))
-
-
-def openapi_document() -> dict[str, Any]:
-    """The document, made of the operations and the types they name."""
-    named = [kind for each in OPERATIONS for kind in (each.answer, each.body, each.query)]
-    forms = {kind for kind in named if kind not in (None, bytes, "text/html")}
-    ordered = (ErrorAnswer, jobs.Id, *sorted(forms, key=str))
-    found, parts = components(*ordered, place="components/schemas")
-    schemas = dict(zip(ordered, found, strict=True))
-    paths: dict[str, dict[str, Any]] = {}
-    for each in OPERATIONS:
-        paths.setdefault(each.path, {})[each.method.lower()] = _described(each, schemas, parts)
-    token = {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "The token in the address that purecover app prints.",
-    }
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "purecover",
-            # Not imported: the package's front stands above this layer, and is loaded already.
-            "version": sys.modules["purecover"].__version__,
-            "summary": "True classifier performance from positive-unlabeled data",
-        },
-        "paths": paths,
-        "components": {"schemas": parts, "securitySchemes": {"token": token}},
-        "security": [{"token": []}],
-    }
-
-
-def _described(
-    about: Operation, schemas: Mapping[Any, Any], parts: Mapping[str, Any]
-) -> dict[str, Any]:
-    def content(kind: Any) -> dict[str, Any]:
-        if kind is bytes:
-            return {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-        if isinstance(kind, str):
-            return {kind: {}}
-        return {"application/json": {"schema": schemas[kind]}}
-
-    parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": schemas[jobs.Id]}
-        for name in re.findall(r"\{(\w+)\}", about.path)
-    ]
-    if about.query is not None:
-        query = parts[about.query.__name__]
-        parameters += [
-            {
-                "name": name,
-                "in": "query",
-                "required": name in query.get("required", ()),
-                "schema": schema,
-            }
-            for name, schema in query["properties"].items()
-        ]
-    summary = (about.endpoint.__doc__ or "").rstrip(".")
-    good: dict[str, Any] = {"description": summary}
-    if about.answer is not None:
-        good["content"] = content(about.answer)
-    refused = content(ErrorAnswer)
-    described: dict[str, Any] = {
-        "operationId": about.endpoint.__name__,
-        "summary": summary,
-        "parameters": parameters,
-        "responses": {str(about.status): good}
-        | {
-            str(status): {"description": _REASONS[status], "content": refused}
-            for status in sorted({400, 401, 403, *about.errors})
-            if status != 401 or not about.open
-        },
-    }
-    if about.open:
-        described["security"] = []
-    if about.body is not None:
-        described["requestBody"] = {"required": True, "content": content(about.body)}
-    return described

@@ -3,8 +3,8 @@
 (() => {
   const at = (id) => document.getElementById(id);
   const limits = document.body.dataset;
-  const roles = ["score", "labeled", "truth", "weight", "group"];
-  const optional = new Set(["truth", "weight", "group"]);
+  const roles = ["score", "labeled", "truth", "sample_weight", "groups"];
+  const optional = new Set(["truth", "sample_weight", "groups"]);
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   let file = null;    // what the server said about the file
   let chosenName = ""; // of the file that was sent last; messages may begin with it
@@ -14,36 +14,15 @@
 
   // The secret lives in storage of this port alone, which no other server of this machine sees, and
   // travels as a header, which the browser sends to nobody by itself.
-  let session = null;
-  let entered = null; // a promise, so that all questions wait for one answer
-  const remember = (secret) => { session = secret; try { localStorage.setItem("session", secret); } catch { /* none */ } };
-  const remembered = () => { try { return localStorage.getItem("session"); } catch { return null; } };
-
-  async function enter() {
-    const token = new URLSearchParams(location.hash.slice(1)).get("token");
-    history.replaceState(null, "", location.pathname); // the token would stay in the history
-    session = token ? null : remembered();
-    if (!session) await renew(token);
-  }
-
-  async function renew(token) {
-    session = token;
-    remember((await call("POST", "/api/session")).session);
-  }
+  let token = new URLSearchParams(location.hash.slice(1)).get("token");
+  history.replaceState(null, "", location.pathname); // the token would stay in the history
+  try {
+    if (token) localStorage.setItem("token", token);
+    else token = localStorage.getItem("token");
+  } catch { /* no storage */ }
 
   async function ask(method, path, body, type) {
-    try {
-      await (entered ??= enter());
-      return await call(method, path, body, type);
-    } catch (error) {
-      if (error.status !== 401) throw error;
-      await renew(null); // a server that asks for no token, or one that was started anew
-      return call(method, path, body, type);
-    }
-  }
-
-  async function call(method, path, body, type) {
-    const headers = { ...(type && { "Content-Type": type }), ...(session && { Authorization: `Bearer ${session}` }) };
+    const headers = { ...(type && { "Content-Type": type }), ...(token && { Authorization: `Bearer ${token}` }) };
     let answer;
     try {
       answer = await fetch(path, { method, body, headers });
@@ -218,13 +197,12 @@
       }
     }
     if (document.querySelector('input[name="verified"]:checked').value === "yes") asked.beta = 1;
-    asked.resamples = number("resamples", problems, 0, 20000, true);
+    asked.n_resamples = number("n_resamples", problems, 0, 20000, true);
     asked.confidence_level = number("confidence_level", problems, 0.5, 0.999);
     for (const id of ["positive_label", "negative_label", "scenario", "estimator"]) {
       if (at(id).value !== "") asked[id] = at(id).value;
     }
     if (at("missing_is_unlabeled").checked) asked.missing_is_unlabeled = true;
-    if (at("decimal").checked) asked.decimal = ",";
     return [asked, problems];
   }
 

@@ -99,60 +99,20 @@ def machine_memory() -> int:
 
 Id = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{32}$")]
 Column = Annotated[str, Meta(max_length=10_000)]
-Scores = Annotated[
-    list[Column], Meta(min_length=1, max_length=10, extra_json_schema={"uniqueItems": True})
-]
+Scores = Annotated[list[Column], Meta(min_length=1, max_length=10)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Word = Annotated[str, Meta(max_length=1000)]
 
 
 class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What to evaluate; the names are those of the options of purecover evaluate.
-
-    Attributes
-    ----------
-    file : str
-        The file, as POST /api/files named it.
-    score : list
-        Column of scores; several are compared on the same rows.
-    labeled : str
-        Column that says who carries the label.
-    truth : str
-        Column of true classes.
-    weight : str
-        Column of sample weights.
-    group : str
-        Column of groups of dependent rows.
-    alpha : float
-        Share of positives among the unlabeled; estimated if absent.
-    beta : float
-        Share of positives among the labeled.
-    scenario : str
-        How the data were drawn.
-    estimator : str
-        What estimates alpha and beta where they are not given.
-    positive_label : str
-        Value of the labeled column that means labeled.
-    negative_label : str
-        Value of the labeled column that marks known negatives.
-    missing_is_unlabeled : bool
-        Count blank cells of the labeled column as unlabeled.
-    decimal : str
-        What stands before the decimals of a number.
-    resamples : int
-        Bootstrap resamples; 0 for none.
-    confidence_level : float
-        Confidence level of intervals and bands.
-    seed : int
-        Seed of the bootstrap.
-    """
+    """What to evaluate; the names are those of the options of purecover evaluate."""
 
     file: Id
     score: Scores
     labeled: Column
     truth: Column | UnsetType = UNSET
-    weight: Column | UnsetType = UNSET
-    group: Column | UnsetType = UNSET
+    sample_weight: Column | UnsetType = UNSET
+    groups: Column | UnsetType = UNSET
     alpha: Share | UnsetType = UNSET
     beta: Share | UnsetType = UNSET
     scenario: Literal["case-control", "censoring"] | UnsetType = UNSET
@@ -160,10 +120,8 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     positive_label: Word | UnsetType = UNSET
     negative_label: Word | UnsetType = UNSET
     missing_is_unlabeled: bool | UnsetType = UNSET
-    decimal: Literal[".", ","] | UnsetType = UNSET
-    resamples: Annotated[int, Meta(ge=0, le=20_000)] | UnsetType = UNSET
+    n_resamples: Annotated[int, Meta(ge=0, le=20_000)] | UnsetType = UNSET
     confidence_level: Annotated[float, Meta(ge=0.5, le=0.999)] | UnsetType = UNSET
-    seed: Annotated[int, Meta(ge=0, le=4_294_967_295)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if len(set(self.score)) < len(self.score):
@@ -201,21 +159,12 @@ class Step(Struct, tag=True):
 
 
 class ColumnInfo(Struct):
-    """A column of a file.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    numbers : bool
-        Whether its first cells are numbers.
-    values : dict
-        Rows by value, blank ones under "", where there are few values.
-    """
+    """A column of a file, and whether its first cells are numbers."""
 
     name: str
     numbers: bool
     values: dict[str, int] = {}
+    """Rows by value, blank ones under "", where there are few values."""
 
 
 class Looked(Struct, tag=True):
@@ -224,7 +173,6 @@ class Looked(Struct, tag=True):
     columns: list[ColumnInfo]
     rows: list[list[str]]
     guess: dict[str, str]
-    worn: bool = False
 
 
 class Evaluated(Struct, tag=True):
@@ -233,7 +181,6 @@ class Evaluated(Struct, tag=True):
     notes: list[str]
     figures: dict[str, float]
     headline: list[str] = []
-    worn: bool = False
 
 
 class Failed(Struct, tag=True):
@@ -244,7 +191,6 @@ class Failed(Struct, tag=True):
     must: str | None = None
     got: str | None = None
     hint: str | None = None
-    worn: bool = False
 
 
 Answer = Step | Looked | Evaluated | Failed
@@ -278,7 +224,6 @@ class Worker:
 
     def __init__(self, process: Process) -> None:
         self.process = process
-        self.worn = False
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> Worker:
@@ -316,7 +261,6 @@ class Worker:
             if isinstance(answer, Step):
                 progress(answer)
                 continue
-            self.worn = answer.worn
             if isinstance(answer, Failed):
                 raise WorkError(answer.message, answer)
             return answer
@@ -404,7 +348,7 @@ class Pool:
             raise
         finally:
             self._busy.discard(worker)
-            if fit and not worker.worn and not self._closed:
+            if fit and not self._closed:
                 self._idle.append(worker)
             else:
                 await worker.kill()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
 import html
 import ipaddress
 import os
 import re
-import secrets
 import signal
 import socket
 import threading
@@ -22,7 +20,7 @@ from typing import ClassVar
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
@@ -30,7 +28,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from purecover.app.api import OPERATIONS, Api, json_answer, template
+from purecover.app.api import ROUTES, Api, json_answer
 from purecover.app.jobs import Settings
 
 POLICY = (
@@ -48,11 +46,7 @@ HEADERS = {
 }
 """Headers of every answer that sets no others itself."""
 
-SESSION = "/api/session"
-"""Where a browser gets a session in return for the token."""
-OPEN = frozenset(("/", *(each.path for each in OPERATIONS if each.open)))
-"""Documents that are the same for everyone and say nothing of anyone."""
-_REPORT = re.compile(r"/api/jobs/[\w-]+/report\.(html|json)")
+_REPORT = re.compile(r"/api/jobs/([\w-]+)/report\.(html|json)")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?")
 _PAGE = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>purecover</title>'
@@ -65,17 +59,17 @@ _PAGE = (
 class Guard:
     """Lets a request through to the site if host, origin and secret are right.
 
-    The page itself is the same for everyone and open. What it asks for travels with a secret in a
-    header, which no browser sends by itself: a cookie would go to every port of this machine. In
-    return for the token a browser gets a session, a random name with our signature, so that each
-    has its own files and reports, and the server need not remember any of them.
+    The page itself is the same for everyone and open. What it asks for travels with the token in a
+    header, which no browser sends by itself: a cookie would go to every port of this machine.
+    Links to a report carry no header; ``key_of`` gives the key that opens it in an address.
     """
 
-    def __init__(self, site: ASGIApp, *, token: str | None) -> None:
+    def __init__(
+        self, site: ASGIApp, *, token: str | None, key_of: Callable[[str], str | None]
+    ) -> None:
         self._site = site
         self._token = token
-        self._key = secrets.token_bytes(32)
-        self._ticket: str | None = None
+        self._key_of = key_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the site do it."""
@@ -95,55 +89,24 @@ class Guard:
         await (answer or self._site)(scope, receive, send_with_headers)
 
     def _admit(self, scope: Scope, headers: Headers) -> Response | None:
-        """Record the owner of the request, or refuse; the site hands out a new session."""
-        path, state = scope["path"], scope.setdefault("state", {})
-        state["owner"] = ""  # who owns nothing
-        if path in OPEN or path.startswith("/static/"):
+        """Refuse a request that carries neither the token nor the key of the report it asks for."""
+        path = scope["path"]
+        if self._token is None or path == "/" or path.startswith("/static/"):
             return None
-        if _REPORT.fullmatch(path) and b"key=" in scope["query_string"]:
-            return None  # an address that opens this report alone; the site looks at the key
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        known = given.strip() if kind.lower() == "bearer" else None
-        if path == SESSION and scope["method"] == "POST":
-            if self._token is None or (known and (self._is_token(known) or self._is_ticket(known))):
-                owner = secrets.token_urlsafe(16)
-                state["session"] = f"{owner}.{self._signature(owner)}"
+        if report := _REPORT.fullmatch(path):
+            key = self._key_of(report[1])
+            given = QueryParams(scope["query_string"]).get("key", "")
+            if key is not None and hmac.compare_digest(given.encode(), key.encode()):
                 return None
-        elif known and self._is_token(known):
-            state["owner"] = "bearer"
+        kind, _, secret = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and hmac.compare_digest(
+            secret.strip().encode(), self._token.encode()
+        ):
             return None
-        elif known and (signed := self._signed_by_us(known)):
-            state["owner"] = signed
-            return None
-        elif self._token is None and not known:
-            state["owner"] = "anyone"
-            return None
-        what = "This is not the secret of this server" if known else "The token is missing"
+        what = "This is not the secret of this server" if secret else "The token is missing"
         return _refusal(
             scope, 401, f"{what}. Open the address that purecover app printed in the terminal."
         )
-
-    def issue_ticket(self) -> str:
-        """A secret that gives one session; it is written to a file for the browser to open."""
-        self._ticket = secrets.token_urlsafe(32)
-        return self._ticket
-
-    def _is_ticket(self, given: str) -> bool:
-        if self._ticket is None or not hmac.compare_digest(given.encode(), self._ticket.encode()):
-            return False
-        self._ticket = None
-        return True
-
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), (self._token or "").encode())
-
-    def _signature(self, owner: str) -> str:
-        return hmac.new(self._key, owner.encode(), hashlib.sha256).hexdigest()
-
-    def _signed_by_us(self, given: str) -> str | None:
-        owner, _, signature = given.partition(".")
-        right = hmac.compare_digest(signature.encode(), self._signature(owner).encode())
-        return owner if right else None
 
 
 def _refuse_strangers(scope: Scope, headers: Headers) -> Response | None:
@@ -223,15 +186,20 @@ class Site(Guard):
             lifespan=lifespan,
             exception_handlers=handlers,  # type: ignore[arg-type]  # each takes its own error
         )
-        # A redirect of /api/ to /api would be one more answer to document.
         application.router.redirect_slashes = False
-        super().__init__(application, token=settings.token)
+        super().__init__(application, token=settings.token, key_of=self.api.key_of)
 
 
 def make_routes(settings: Settings, api: Api) -> list[Route]:
     """A route for every path, with all of its methods."""
     size = settings.max_upload / 1e6
-    start = template("start.html.j2").render(
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = files("purecover.app").joinpath("start.html.j2").read_text("utf-8")
+    start = environment.from_string(template).render(
         max_upload=settings.max_upload,
         max_upload_text=f"{size:,.0f} MB" if size >= 1 else f"{settings.max_upload:,} bytes",
         has_example=settings.example is not None,
@@ -240,8 +208,8 @@ def make_routes(settings: Settings, api: Api) -> list[Route]:
     for name, (package, kind) in STATIC.items():
         content = files(package).joinpath(name).read_bytes()
         by_path[f"/static/{name}"] = {"GET": _fixed(content, kind)}
-    for each in OPERATIONS:
-        by_path.setdefault(each.path, {})[each.method] = partial(each.endpoint, api)
+    for path, methods in ROUTES.items():
+        by_path[path] = {method: partial(endpoint, api) for method, endpoint in methods.items()}
     return [Route(path, _by_method(m), methods=list(m)) for path, m in by_path.items()]
 
 
@@ -319,7 +287,7 @@ def serve(
             announce(address)
             if browser:
                 # In a thread, as some commands that open a page end with it.
-                page = _redirect(site, base) if settings.token is not None else base
+                page = _redirect(site, address) if settings.token is not None else base
                 threading.Thread(target=_browse, args=(page,), daemon=True).start()
 
         server = _Server(config, ready)
@@ -327,12 +295,11 @@ def serve(
             server.run(sockets=[listener])
 
 
-def _redirect(site: Site, base: str) -> str:
+def _redirect(site: Site, target: str) -> str:
     """A file that leads a browser to the page, and only its owner can read.
 
     The address itself, given to the command of the browser, could be read by all users.
     """
-    target = f"{base}#token={site.issue_ticket()}"
     file = site.api.store.root / "open.html"
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
         out.write(

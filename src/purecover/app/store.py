@@ -1,4 +1,4 @@
-"""Files and reports on disk, each with its owner, all removed in the end."""
+"""Files and reports on disk, all removed in the end."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-import msgspec
-from msgspec import Struct
-
-from purecover.app.jobs import ColumnInfo, Id, Settings
+from purecover.app.jobs import ColumnInfo, Settings
 
 _PREFIX = "purecover-app-"
 _UNUSUAL = re.compile(r"[^\w.()+ -]+")
@@ -31,98 +29,60 @@ class FullError(Exception):
     """No room for more, in words for the user."""
 
 
-class FileAnswer(Struct, kw_only=True):
-    """Columns and first rows of a file.
+@dataclass(kw_only=True)
+class Upload:
+    """A file that was dropped, its columns and its first rows."""
 
-    Attributes
-    ----------
-    file : str
-        What the file is called here.
-    name : str
-        Its own name.
-    size : int
-        Its bytes.
-    columns : list
-        Its columns.
-    rows : list
-        Cells of the first rows.
-    guess : dict
-        Columns whose role is plain from their names, by role.
-    """
-
-    id: Id = msgspec.field(name="file")
+    id: str
+    folder: Path
     name: str
     size: int = 0
-    columns: list[ColumnInfo] = []
-    rows: list[list[str]] = []
-    guess: dict[str, str] = {}
+    columns: list[ColumnInfo] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    guess: dict[str, str] = field(default_factory=dict)
+    """Columns whose role is plain from their names, by role."""
+    used: float = 0.0
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the page is told."""
+        names = ("name", "size", "columns", "rows", "guess")
+        return {"file": self.id} | {name: getattr(self, name) for name in names}
 
 
-class JobAnswer(Struct, kw_only=True):
-    """How far a report is.
+@dataclass(kw_only=True)
+class Job:
+    """A report that is to be made, is being made, or lies in the folder."""
 
-    Attributes
-    ----------
-    job : str
-        What the report is called here.
-    name : str
-        Name of the file.
-    score : list
-        Columns of scores.
-    key : str
-        Opens this report, and nothing else, in an address.
-    state : str
-        Whether it waits, is being made, or has ended.
-    step : str
-        What is being done.
-    done : int
-        How much of it is done.
-    total : int
-        And of how much; 0 where it is unknown.
-    error : str
-        Why it failed.
-    notes : list
-        What to know beside the figures.
-    figures : dict
-        Observed and recovered AUC, alpha and beta.
-    headline : list
-        The first sentences of the report, with intervals and warnings.
-    """
-
-    id: Id = msgspec.field(name="job")
+    id: str
+    folder: Path
     name: str
     score: list[str]
     key: str
+    """Opens this report, and nothing else, in an address."""
+    used: float
     state: Literal["waiting", "running", "done", "failed"] = "waiting"
     step: str = ""
     done: int = 0
     total: int = 0
+    """How much of the step there is to do; 0 if that is unknown."""
     error: str = ""
-    notes: list[str] = []
-    figures: dict[str, float] = {}
-    headline: list[str] = []
-
-
-class Upload(FileAnswer, kw_only=True):
-    """A file that someone dropped: what is told of it, and what is not."""
-
-    owner: str
-    folder: Path
-    used: float = 0.0
-
-
-class Job(JobAnswer, kw_only=True):
-    """A report that is to be made, is being made, or lies in the folder."""
-
-    owner: str
-    folder: Path
-    used: float
+    notes: list[str] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)
+    headline: list[str] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
 
     @property
     def ended(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in ("done", "failed")
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the page is told."""
+        hidden = ("id", "folder", "used", "task")
+        told = {name: value for name, value in vars(self).items() if name not in hidden}
+        return {"job": self.id} | told
 
 
 KeptT = TypeVar("KeptT", Upload, Job)
@@ -143,13 +103,13 @@ class Store:
         self.uploads: dict[str, Upload] = {}
         self.jobs: dict[str, Job] = {}
 
-    def begin_upload(self, owner: str, name: str) -> Upload:
-        """A folder for a file that is about to come; it is nobody's until it is kept."""
+    def begin_upload(self, name: str) -> Upload:
+        """A folder for a file that is about to come; it cannot be used until it is kept."""
         id_, folder = self._folder()
-        return Upload(id=id_, name=plain_name(name), owner=owner, folder=folder)
+        return Upload(id=id_, name=plain_name(name), folder=folder)
 
     def keep_upload(self, upload: Upload) -> None:
-        """From now on its owner can use it. The one unused for longest makes room."""
+        """From now on it can be used. The one unused for longest makes room."""
         self.sweep()
         while len(self.uploads) >= self._settings.max_files:
             self.drop_upload(min(self.uploads.values(), key=lambda item: item.used))
@@ -176,7 +136,6 @@ class Store:
             name=upload.name,
             score=score,
             key=secrets.token_urlsafe(24),
-            owner=upload.owner,
             folder=folder,
             used=self._clock(),
         )
@@ -205,11 +164,6 @@ class Store:
         if job.id not in self.jobs:  # removed while the worker still wrote
             shutil.rmtree(job.folder, ignore_errors=True)
 
-    def jobs_of(self, owner: str) -> list[Job]:
-        """The caller's reports, the newest first."""
-        self.sweep()
-        return [job for job in reversed(self.jobs.values()) if job.owner == owner]
-
     def drop_job(self, job: Job) -> None:
         """Remove a report, and stop making it."""
         self.jobs.pop(job.id, None)
@@ -217,13 +171,12 @@ class Store:
             job.task.cancel()
         shutil.rmtree(job.folder, ignore_errors=True)
 
-    def find(self, kept: dict[str, KeptT], id_: str, owner: str) -> KeptT | None:
-        """A file or a report, if it is the caller's."""
+    def find(self, kept: dict[str, KeptT], id_: str) -> KeptT | None:
+        """A file or a report, if it is still there."""
         self.sweep()
         found = kept.get(id_)
-        if found is None or found.owner != owner:
-            return None
-        found.used = self._clock()
+        if found is not None:
+            found.used = self._clock()
         return found
 
     def sweep(self) -> None:

@@ -1,15 +1,10 @@
-from purecover.audit.combine import CombinedAudit as CombinedAudit
 from purecover.audit.combine import combine_audit as combine_audit
-from purecover.audit.hidden import HiddenEstimate as HiddenEstimate
 from purecover.audit.hidden import judge_hidden as judge_hidden
-from purecover.audit.plan import AuditPlan as AuditPlan
 from purecover.audit.plan import plan_audit as plan_audit
-from purecover.audit.posterior import AuditEstimate as AuditEstimate
 from purecover.audit.posterior import StratifiedAudit as StratifiedAudit
 from purecover.audit.posterior import alpha_from_audit as alpha_from_audit
 from purecover.audit.posterior import plan_strata as plan_strata
 from purecover.audit.posterior import stratified_audit as stratified_audit
-from purecover.audit.top import ExpectedAudit as ExpectedAudit
 from purecover.audit.top import TopAudit as TopAudit
 from purecover.audit.top import expected_top_audit as expected_top_audit
 from purecover.audit.top import top_audit as top_audit

@@ -22,18 +22,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all is well; 1 if alpha and beta contradict the scores, if a check found an error and
-        ``--strict`` was given, or if scores drift and ``--fail-on-drift`` was given;
+        0 if all is well; 1 if alpha and beta contradict the scores, if a check fails the command
+        (``--strict``, ``--fail-on``), or if scores drift and ``--fail-on-drift`` was given;
         2 for bad usage or bad input; 130 after Ctrl-C; 141 if the reader of the output left.
     """
-    from purecover._progress import show_bars
-
-    token = show_bars.set(False)  # commands show bars of their own
     try:
         from purecover.cli.shell import run
 
         return run(argv)
     except KeyboardInterrupt:
         return 130
-    finally:
-        show_bars.reset(token)

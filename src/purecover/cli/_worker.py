@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,27 +28,18 @@ from purecover._progress import show_bars
 from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-_SAYS_OFTEN = 0.1
-_WORN = 4
-"""A process that held more than this part of its memory is replaced: it may not give it back."""
-_NAMES = {
-    "group": "groups",
-    "resamples": "n_resamples",
-    "seed": "random_state",
-    "weight": "sample_weight",
-}
-"""Fields of a request that the library calls otherwise."""
 Tell = Callable[[msgspec.Struct], None]
 
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
     from purecover._documents.comparison import comparison_headline
-    from purecover._documents.headline import headline
+    from purecover._documents.summary import headline
     from purecover.cli.evaluate import evaluate_rows, render
+    from purecover.cli.output import blank_notes
     from purecover.cli.rows import Columns, read_rows
 
-    given = {_NAMES.get(name, name): value for name, value in task.request.given.items()}
+    given = task.request.given
     given["score"] = tuple(given["score"])
     columns = Columns.among(given)
     roles = {role: given.pop(role, None) for role in ("truth", "groups")}
@@ -59,41 +49,29 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
         tell(Step("Reading"))
         rows = read_rows(task.file, columns, several=True, **roles)
         tell(Step(f"Evaluating {rows.labeled.size:,} rows"))
-        found = evaluate_rows(rows, progress=_steps(tell, "Resampling"), **settings)
+
+        def advance(done: int, total: int) -> None:
+            tell(Step("Resampling", int(done), int(total)))
+
+        found = evaluate_rows(rows, progress=advance, **settings)
     tell(Step("Writing the report"))
     source = rows.source(task.file)
     document = found.to_dict() | {"source": source}
     Path("report.json").write_text(document_text(document) + "\n", encoding="utf-8")
-    page = render(found, _command(task.file, task.request), source)
+    page = render(found, source, _command(task.file, task.request))
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
-    notes = [*said, *filter(None, [rows.blank_note])]
+    notes = [*said, *blank_notes(source)]
     if len(columns.score) > 1:
         return Evaluated(notes, {}, comparison_headline(found).lines)
     return Evaluated(notes, _figures(found), headline(found).lines)
-
-
-def _steps(tell: Tell, title: str) -> Callable[[int, int], None]:
-    """Tells how far a step is, not too often."""
-    said = 0.0
-
-    def advance(done: int, total: int) -> None:
-        nonlocal said
-        now = time.monotonic()
-        if now - said >= _SAYS_OFTEN:
-            said = now
-            tell(Step(title, int(done), int(total)))
-
-    return advance
 
 
 def _command(file: str, request: ReportRequest) -> str:
     """What makes the same report in a shell; each option is one word, so that no value is one."""
     words = []
     for name, value in request.given.items():
-        if name == "decimal":  # which the command finds out itself
-            continue
-        option = f"--{_NAMES.get(name, name).replace('_', '-')}"
+        option = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             words += [option] if value else []
         else:
@@ -147,21 +125,7 @@ def main(argv: list[str]) -> None:
             answer = Failed(f"internal error, {type(error).__name__}: {str(error)[:500]}")
         with suppress(OSError):  # temporary folders get tidied
             os.chdir(root)
-        answer.worn = _peak() > int(memory) / _WORN
         tell(answer)
-
-
-def _peak() -> int:
-    """Most bytes this process has ever held; 0 where the system does not say."""
-    with suppress(OSError, IndexError):  # of Linux, whose other figure begins with the server's own
-        status = Path("/proc/self/status").read_text("ascii")
-        return 1024 * int(status.partition("VmHWM:")[2].split()[0])
-    with suppress(ImportError):
-        import resource
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return 0
 
 
 def _answers() -> Tell:

@@ -69,9 +69,7 @@ def plan(**given: Any) -> int:
     else:
         from purecover.cli.rows import Columns, read_rows
 
-        with output.progress_bars(quiet=quiet) as steps:
-            steps("Reading")
-            beside["counts"] = read_rows(given["scores"], Columns.among(given)).counts
+        beside["counts"] = read_rows(given["scores"], Columns.among(given)).counts
         beside |= chosen(given, "beta")
     found = pu.audit.plan_audit(
         alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess, **beside
@@ -103,14 +101,13 @@ def sample(file: str, /, **given: Any) -> int:
     """
     import numpy as np
 
+    from purecover._validation import check_choice, check_integer
     from purecover.audit.posterior import strata_of
     from purecover.cli.rows import Columns, read_rows
 
-    n, design, quiet = given["n"], given.get("design", "random"), given.get("quiet", False)
-    if design not in ("random", "top"):
-        raise CommandError(f"--design must be random or top, got {show(design)}.")
-    if n < 1:
-        raise CommandError(f"--n must be a whole number of at least 1, got {n}.")
+    quiet = given.get("quiet", False)
+    n = check_integer("n", given["n"], low=1)
+    design = check_choice("design", given.get("design", "random"), ("random", "top"))
     if design == "top":
         output.refuse("cannot be had with --design top.", strata=given.get("strata"))
     else:
@@ -122,10 +119,8 @@ def sample(file: str, /, **given: Any) -> int:
     thresholds = sorted(set(given.get("strata", ())), reverse=True)
     placed = [DESIGN, STRATUM] if design == "top" else [STRATUM, SIZE] if thresholds else []
     own = [ROW, *placed, ANSWER]
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        copied = partial(_copied, file, asked=given.get("columns"), own=own)
-        rows = read_rows(file, Columns.among(given), cells=copied)
+    copied = partial(_copied, file, asked=given.get("columns"), own=own)
+    rows = read_rows(file, Columns.among(given), cells=copied)
     candidates = ~rows.labeled
     rng = np.random.default_rng(given.get("random_state", 0))
     if design == "top":
@@ -153,7 +148,7 @@ def sample(file: str, /, **given: Any) -> int:
             "with yes or no",
             quiet=quiet,
         )
-    rows.note_blanks(quiet=quiet)
+    output.note_blanks(rows.source(file), quiet=quiet)
     return 0
 
 
@@ -282,7 +277,7 @@ def estimate(file: str, /, **given: Any) -> int:
         What audit sample wrote, with answers filled in: yes or no, 1 or 0; blank where nobody
         judged.
     """
-    from purecover.cli.evaluate import say_contradicted
+    from purecover.cli.evaluate import exit_code
     from purecover.intervals.interval import check_level
 
     quiet, scores = given.get("quiet", False), given.get("scores")
@@ -306,7 +301,7 @@ def estimate(file: str, /, **given: Any) -> int:
             f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",
             quiet=quiet,
         )
-    return 1 if report is not None and say_contradicted(report) else 0
+    return 0 if report is None else exit_code(report, given)
 
 
 def _combined(
@@ -322,23 +317,20 @@ def _combined(
     undrawn = isinstance(audit, pu.audit.TopAudit) and not any(audit.labeled_audited)
     if _is_clean(given) or undrawn:
         with_clean_labels(estimator, beta=1)
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        rows = read_rows(scores, Columns.among(given))
-        counts = rows.counts
-        how: dict[str, Any] = {"confidence_level": level, "random_state": seed}
-        both = pu.audit.combine_audit(estimator.fit(counts), audit, n_resamples=max(n, 100), **how)
-        report = pu.evaluate(
-            counts, proportions=both, n_resamples=n, progress=steps("Resampling"), **how
-        )
+    rows = read_rows(scores, Columns.among(given))
+    counts = rows.counts
+    how: dict[str, Any] = {"confidence_level": level, "random_state": seed}
+    both = pu.audit.combine_audit(estimator.fit(counts), audit, n_resamples=max(n, 100), **how)
+    report = pu.evaluate(counts, proportions=both, n_resamples=n, **how)
     alpha = audit.alpha if both.conflict else both.intervals["alpha"]
     words, ends = f"\n\n{both}\n\n{report}", None
     if not report.contradicted:
         gaps = [both.believed.beta - end for end in (alpha.low, alpha.high)]
-        ends = [report._auc_at(gap) if gap > 0 else math.nan for gap in gaps]
+        excess = report.auc_pu - 0.5
+        ends = [min(max(0.5 + excess / gap, 0.0), 1.0) if gap > 0 else math.nan for gap in gaps]
         words += "\n\nover the interval of alpha the AUC goes from "
         words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
-    rows.note_blanks(quiet=quiet)
+    output.note_blanks(rows.source(scores), quiet=quiet)
     document = {"combined": both, "auc_over_alpha": ends, "report": report}
     return document | {"source": rows.source(scores)}, words, alpha, report
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import purecover as pu
 from purecover.cli import output
-from purecover.cli.options import COLUMNS, chosen, takes
+from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import CommandError, show
+from purecover.exceptions import PurecoverError
 
 if TYPE_CHECKING:
     from purecover.cli.files import Request
@@ -27,8 +28,8 @@ _EVALUATION = (
 
 
 @takes(
-    f"{COLUMNS} negative_label sample_weight truth groups engine by {_EVALUATION} "
-    "json html markdown strict quiet",
+    f"{COLUMNS} negative_label sample_weight truth groups by {_EVALUATION} "
+    "json html markdown details strict fail_on quiet",
     score="Column of scores; larger means more positive. Obvious names are found without it. "
     "Repeat it to compare several models on the same rows; the first is the baseline.",
     n_resamples="Bootstrap resamples; 0 for none. By default 2000, and fewer of many scores.",
@@ -47,100 +48,94 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     more_files
         Further files, folders or patterns: the rows of all are counted together.
     """
-    from purecover.cli.counting import choose_engine, evaluate_counted, expand
+    from purecover.cli.counting import evaluate_counted, files_to_count
     from purecover.cli.rows import Columns, read_rows
+    from purecover.report.text import shell_text
 
     files, settings = (file, *more_files), chosen(given, _EVALUATION)
-    columns, by, quiet = Columns.among(given), given.get("by"), given.get("quiet", False)
-    html, markdown = given.get("html"), given.get("markdown")
+    columns, by = Columns.among(given), given.get("by")
     if len(columns.score) > 1:
         hint = "Hint: several are written by --html and --json."
-        output.refuse(f"is for one score.\n{hint}", markdown=markdown)
+        output.refuse(f"is for one score.\n{hint}", markdown=given.get("markdown"))
     if by is not None:
-        hint = "Hint: --json prints all of them."
-        output.refuse(
-            f"is for one report, and --by makes one for each group.\n{hint}",
-            html=html,
-            markdown=markdown,
-        )
-    engine = choose_engine(files, columns, given)
-    names = list(files) if engine is None else expand(files, engine)
-    for name in names:
-        output.check_outputs({"--html": html, "--markdown": markdown}, not_this=name)
-    with output.progress_bars(quiet=quiet) as steps:
-        if engine is None:
-            steps("Reading")
-            rows = read_rows(file, columns, several=True, **chosen(given, "truth groups"))
-            found = evaluate_rows(rows, progress=steps("Resampling"), **settings)
-            source, blank = rows.source(file), rows.blank_note
-        else:
-            found, source = evaluate_counted(files, names, columns, by, engine, settings, steps)
-            n_blank = source.get("blank_labels")
-            blank = None if n_blank is None else f"{n_blank:,} blank labels count as unlabeled"
-    serious = (_deliver if by is None else _deliver_groups)(found, source, given)
-    if blank is not None:
-        output.note(blank, quiet=quiet)
-    return 1 if say_contradicted(found) or ("strict" in given and serious) else 0
+        hint = "is for one report, and --by makes one for each group.\nHint: --json prints all."
+        output.refuse(hint, **{name: given.get(name) for name in ("html", "markdown")})
+    _check_codes(given)
+    counted = files_to_count(files, columns, given)
+    for name in counted or files:
+        output.check_outputs(given, "html markdown", not_this=name)
+    if counted is None:
+        rows = read_rows(file, columns, several=True, **chosen(given, "truth groups"))
+        found = evaluate_rows(rows, **settings)
+        source = rows.source(file)
+    else:
+        found, source = evaluate_counted(files, counted, columns, by, settings)
+    if by is None:
+        page, markdown = partial(render, found, source), getattr(found, "to_markdown", str)
+        text = shell_text(found, source["file"], details="details" in given)
+        output.deliver(found, given, source, text=text, html=page, markdown=markdown)
+    else:
+        _deliver_groups(found, source, given)
+    return exit_code(found, given)
 
 
 def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
-    """A report, or a comparison of several scores."""
+    """Return a report, or a comparison of several scores."""
     several = len(rows.score_columns) > 1
     call: Any = pu.compare_scores if several else pu.evaluate
     scores = rows.score_columns if several else rows.scores
     return call(scores, rows.label_column, **rows.companions, **settings)
 
 
-def _deliver(found: Any, source: dict[str, Any], given: Mapping[str, Any]) -> bool:
-    """Write and print a report or a comparison; return whether a check found an error."""
-    # Written first: if that fails, nothing was printed. Told last, where one looks.
-    html, markdown, quiet = given.get("html"), given.get("markdown"), given.get("quiet", False)
-    if markdown is not None:
-        output.write_file("--markdown", markdown, found.to_markdown(), "report", quiet=True)
-    if html is not None:
-        page = render(found, output.typed_command(), source)
-        output.write_file("--html", html, page, "report", quiet=True)
-    output.print_result(found, json="json" in given, quiet=quiet, source=source)
-    for path in filter(None, (html, markdown)):
-        output.note(f"report written to {path}", quiet=quiet)
-    reports = [found] if isinstance(found, pu.PUReport) else found.reports.values()
-    return any_serious(check for report in reports for check in report.checks)
+def _check_codes(given: Mapping[str, Any]) -> None:
+    """Refuse codes in --fail-on that no check has."""
+    from purecover._validation import check_names
+    from purecover.checks import CHECKS
+
+    check_names("fail_on", given.get("fail_on", ()), choices=CHECKS)
 
 
-def say_contradicted(found: Any) -> bool:
-    """Say on standard error, however quiet, where alpha and beta contradict the scores."""
-    if isinstance(found, pu.PUReport):
-        said = [found.contradiction]
-    elif hasattr(found, "baseline"):
-        said = [
-            f"{name}: {report.contradiction}"
-            for name, report in found.reports.items()
-            if report.contradicted
-        ]
-    else:
+def exit_code(found: Any, given: Mapping[str, Any]) -> int:
+    """Return 1 if alpha and beta contradict the scores, or a check fails the command; else 0.
+
+    With --strict errors and warnings of checks do so, with --fail-on the checks that it names.
+    """
+    if isinstance(found, pu.report.ManyReports):
         said = [
             f"task {show(row.task)}, score {show(row.score)}: alpha and beta contradict the "
             "scores; evaluate it alone to see which alpha they allow"
             for row in found
             if row.contradicted
         ]
-    for message in filter(None, said):
+        findings = {finding for row in found for finding in row.findings}
+    else:
+        reports = {"": found} if isinstance(found, pu.PUReport) else found.reports
+        said = [
+            f"{name}: {report.contradiction}".removeprefix(": ")
+            for name, report in reports.items()
+            if report.contradicted
+        ]
+        checks = [check for report in reports.values() for check in report.findings]
+        findings = {(check.code, check.severity) for check in checks}
+    for message in said:
         output.say(f"purecover: {message}")
-    return any(said)
+    fatal = {"error", "warning"} if "strict" in given else set()
+    codes = given.get("fail_on", ())
+    return int(bool(said) or any(code in codes or how in fatal for code, how in findings))
 
 
-def render(found: Any, command: str, source: Mapping[str, Any]) -> str:
-    """The page of what a command found, and which command made it."""
+def render(found: Any, source: Mapping[str, Any], command: str | None = None) -> str:
+    """Return the page of what a command found, and which command made it."""
     from purecover.html import page as pages
 
     page: Any = {
         pu.PUReport: pages.render_report,
         pu.report.ManyReports: pages.render_many,
     }.get(type(found), pages.render_comparison)
-    return str(page(found, command=command, source=source))
+    return str(page(found, command=command or output.typed_command(), source=source))
 
 
-def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> bool:
+def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Print a table, or a document with every report whole."""
     from purecover._documents.formats import at_most
 
@@ -149,36 +144,22 @@ def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any])
         raise CommandError(
             f"no group could be evaluated; the first, {show(first.task)}: {first.reason}."
         )
-    if "json" in given:
-        document = many.to_dict()
-        for row, found in zip(document["rows"], many, strict=True):
-            row["report"] = found.report
-        output.print_json(document | {"source": source})
-    elif "quiet" not in given:
-        output.tell(many)
-        every = [report.bounds for report in many.reports.values()]
-        widths = [bounds.width for bounds in every if bounds is not None]
-        if widths:
-            known = f"observed AUCs are known to within {at_most(max(widths))}"
-            output.tell(f"scores counted in bins: {known}")
-    return _has_errors(many)
-
-
-def any_serious(checks: Iterable[Any]) -> bool:
-    """Whether a check found an error."""
-    return any(check.fired and check.severity == "error" for check in checks)
-
-
-def _has_errors(many: ManyReports) -> bool:
-    """Whether a check of any row found an error."""
-    return any(how == "error" for row in many for _, how in row.findings)
+    document = many.to_dict()
+    for row, found in zip(document["rows"], many, strict=True):
+        row["report"] = found.report
+    bounds = [report.bounds for report in many.reports.values() if report.bounds is not None]
+    text = str(many)
+    if bounds:
+        known = at_most(max(each.width for each in bounds))
+        text += f"\nscores counted in bins: observed AUCs are known to within {known}"
+    output.deliver(many, given, source, text=text, document=document)
 
 
 _MANY = f"{SHARES} min_rows metrics {INTERVALS} n_jobs"
 
 
 @takes(
-    f"{COLUMNS} negative_label by {_MANY} json csv html strict quiet",
+    f"{COLUMNS} negative_label by {_MANY} json csv html strict fail_on quiet",
     repeated="labeled",
     score="Column of scores, or a pattern such as 'model_*'; may be repeated. Obvious names are "
     "found without it.",
@@ -200,36 +181,25 @@ def evaluate_many(file: str, /, **given: Any) -> int:
     """
     from purecover.cli.files import name_of
 
-    csv, html, quiet = given.get("csv"), given.get("html"), given.get("quiet", False)
-    output.check_outputs({"--csv": csv, "--html": html}, not_this=file)
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        tasks = _read_tasks(file, given)
-        found = pu.evaluate_many(
-            tasks.data,
-            tasks.labels if tasks.by is None else tasks.labels[0],
-            score=tasks.scores,
-            by=tasks.by,
-            negative_label=-1 if "negative_label" in given else None,
-            progress=steps("Evaluating"),
-            **chosen(given, _MANY),
-        )
+    output.check_outputs(given, "csv html", not_this=file)
+    _check_codes(given)
+    tasks = _read_tasks(file, given)
+    found = pu.evaluate_many(
+        tasks.data,
+        tasks.labels if tasks.by is None else tasks.labels[0],
+        score=tasks.scores,
+        by=tasks.by,
+        negative_label=-1 if "negative_label" in given else None,
+        **chosen(given, _MANY),
+    )
     found = _with_refused(found, tasks)
-    columns: dict[str, Any] = {
-        "score": tasks.scores,
-        "labeled": [*tasks.labels, *tasks.refused],
-    }
+    columns: dict[str, Any] = {"score": tasks.scores, "labeled": [*tasks.labels, *tasks.refused]}
     columns |= {} if tasks.by is None else {"by": tasks.by}
-    source = {"file": name_of(file), "columns": columns}
-    output.print_result(found, json="json" in given, quiet=quiet, source=source)
-    if csv is not None:
-        output.write_file("--csv", csv, _as_csv(found.frame()), "table", quiet=quiet)
-    if html is not None:
-        page = render(found, output.typed_command(), source)
-        output.write_file("--html", html, page, "table", quiet=quiet)
-    if "missing_is_unlabeled" in given:
-        output.note(f"{tasks.n_blank:,} blank labels count as unlabeled", quiet=quiet)
-    return 1 if say_contradicted(found) or ("strict" in given and _has_errors(found)) else 0
+    source: dict[str, Any] = {"file": name_of(file), "columns": columns}
+    source |= {"blank_labels": tasks.n_blank} if "missing_is_unlabeled" in given else {}
+    page = partial(render, found, source)
+    output.deliver(found, given, source, csv=partial(_as_csv, found), html=page)
+    return exit_code(found, given)
 
 
 @dataclass(frozen=True)
@@ -240,12 +210,12 @@ class _Tasks:
     scores: list[str]
     labels: list[str]
     by: str | None
-    refused: Mapping[str, CommandError]
+    refused: Mapping[str, PurecoverError]
     n_blank: int
 
 
 def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
-    """Read the file and settle what its labels mean."""
+    """Read the file, and settle what its labels mean."""
     import numpy as np
 
     from purecover.cli.files import Request, choose_columns, name_of, read_table
@@ -278,14 +248,14 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
 
     table = read_table(file, request, (by, *given.get("score", ()), *given.get("labeled", ())))
     data = {column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])}
-    refused: dict[str, CommandError] = {}
+    refused: dict[str, PurecoverError] = {}
     n_blank = 0
     for i, column in enumerate(found["labeled"]):
         words = table.words[f"labeled {i}"]
         n_blank += count_blanks(words)
         try:
             labeled, negative = read_labels(source, column, words, meaning)
-        except CommandError as error:
+        except PurecoverError as error:
             refused[column] = error
             continue
         data[column] = labeled.astype(int) - (0 if negative is None else negative.astype(int))
@@ -325,7 +295,7 @@ def _with_refused(found: ManyReports, tasks: _Tasks) -> ManyReports:
             n_labeled=0,
             n_unlabeled=0,
             seed=0,
-            reason=str(error).partition("\n")[0],
+            reason=in_options(error).partition("\n")[0],
         )
         for column, error in tasks.refused.items()
         for score in tasks.scores
@@ -333,10 +303,10 @@ def _with_refused(found: ManyReports, tasks: _Tasks) -> ManyReports:
     return replace(found, rows=(*found, *more))
 
 
-def _as_csv(columns: Mapping[str, Any]) -> str:
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    blank = (("" if isinstance(v, float) and v != v else v for v in row) for row in rows)  # noqa: PLR0124
-    return output.csv_text(columns, blank)
+def _as_csv(found: Any) -> str:
+    """Return the table of a result as CSV."""
+    columns = found.frame()
+    return output.csv_text(columns, zip(*(each.tolist() for each in columns.values()), strict=True))
 
 
 NEGATIVE = ("-1", "-1.0", "decoy", "decoys", "negative", "neg", "control", "background")
@@ -368,8 +338,8 @@ def error_rates(file: str, /, **given: Any) -> int:
     from purecover.cli import files
     from purecover.cli.rows import Columns
 
-    csv, negatives, quiet = given.get("csv"), given.get("negatives"), given.get("quiet", False)
-    output.check_outputs({"--csv": csv}, not_this=file)
+    negatives = given.get("negatives")
+    output.check_outputs(given, "csv", not_this=file)
     columns = Columns.among(given)
     wanted = columns.roles()
     if negatives is not None:
@@ -402,10 +372,8 @@ def error_rates(file: str, /, **given: Any) -> int:
         random_state=0,
         **chosen(given, "pi0 estimator n_resamples confidence_level"),
     )
-    source_of = {"file": files.name_of(file)}
-    output.print_result(found, json="json" in given, quiet=quiet, source=source_of)
-    if csv is not None:
-        output.write_file("--csv", csv, _as_csv(found.frame()), "table", quiet=quiet)
+    where = {"file": files.name_of(file)}
+    output.deliver(found, given, where, csv=partial(_as_csv, found))
     return 0
 
 
@@ -427,49 +395,33 @@ def evidence(file: str, /, **given: Any) -> int:
         gzipped; - reads standard input.
     """
     from purecover.checks.catalog import warnings_of_data
-    from purecover.cli.rows import Columns, read_rows
-    from purecover.estimators.choice import check_estimator
-    from purecover.proportions import GivenProportions
-    from purecover.report.pipeline import (
-        ReportSettings,
-        ScoredRows,
-        find_proportions,
-        make_report,
-    )
+    from purecover.cli.rows import prepare
     from purecover.report.text import render_evidence_text
 
-    html, quiet = given.get("html"), given.get("quiet", False)
-    output.check_outputs({"--html": html}, not_this=file)
-    shares = GivenProportions.among(given).validated(can_estimate=True)
+    output.check_outputs(given, "html", not_this=file)
     how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples confidence_level")}
-    read = read_rows(file, Columns.among(given))
-    counts = read.counts
-    proportions, estimation = find_proportions(
-        counts, shares, None if shares.ways else check_estimator(shares.estimator)
-    )
+    rows = prepare(file, given, **how)
+    proportions, estimation = rows.proportions
     found = pu.intervals.evidence_thresholds(
-        counts,
+        rows.rows.counts,
         proportions,
         estimator=None if estimation is None else estimation.estimator,
         **chosen(given, "target"),
         **how,
     )
-    report = make_report(
-        ScoredRows(counts), shares, (proportions, estimation), ReportSettings(**how), only=()
-    )
-    source = read.source(file)
-    if "json" in given:
-        ends = {} if report.estimation is None else report.estimation.intervals
-        warned = warnings_of_data(report.findings)
-        more = {"proportions": proportions, "intervals": ends, "findings": warned}
-        output.print_json(found.to_dict() | more | {"source": source})
-    elif not quiet:
-        output.tell(render_evidence_text(found, report))
-    if html is not None:
+    report, source = rows.report(only=()), rows.read.source(file)
+    document = found.to_dict() | {
+        "proportions": proportions,
+        "intervals": {} if report.estimation is None else report.estimation.intervals,
+        "findings": warnings_of_data(report.findings),
+    }
+
+    def page() -> str:
         from purecover.html.page import render_evidence
 
-        about: Any = {"command": output.typed_command(), "source": source, "title": None}
-        page = render_evidence(found, report, **about)
-        output.write_file("--html", html, page, "page", quiet=quiet)
-    read.note_blanks(quiet=quiet)
+        command = output.typed_command()
+        return str(render_evidence(found, report, command=command, source=source, title=None))
+
+    text = render_evidence_text(found, report)
+    output.deliver(found, given, source, text=text, document=document, html=page)
     return 0

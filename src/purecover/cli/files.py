@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from glob import escape
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import duckdb
 import numpy as np
@@ -32,16 +32,10 @@ from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError
 
 FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".pin": "tsv",
-    ".txt": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
+    **dict.fromkeys((".csv", ".txt"), "csv"),
+    **dict.fromkeys((".tsv", ".tab", ".pin"), "tsv"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
 }
 """What the ending of a name says about the content; .gz behind it changes nothing."""
 
@@ -52,8 +46,8 @@ OBVIOUS = {
     ),
     "labeled": ("labeled", "labelled", "is_labeled", "label", "labels", "y"),
     "truth": ("truth", "y_true", "true", "true_class", "true_label"),
-    "weight": ("weight", "weights", "sample_weight"),
-    "group": ("group", "groups", "group_id"),
+    "sample_weight": ("weight", "weights", "sample_weight"),
+    "groups": ("group", "groups", "group_id"),
 }  # fmt: skip
 """Names by which a column is found that nobody named."""
 
@@ -72,19 +66,9 @@ _TOO_LARGE = "is too large an integer"
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd",
-    b"BZh": "compressed by bzip2",
-    b"\xfd7zXZ": "compressed by xz",
-    b"ARROW1": "an Arrow or Feather file",
-    b"SQLite format 3": "an SQLite data base",
-    b"%PDF": "a PDF",
-}
+_FOREIGN = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF"}
 _NO_NUMBERS = ("BLOB", "DATE", "INTERVAL", "LIST", "MAP", "STRUCT", "TIME", "UNION", "UUID")
-BadCells = dict[str, list[tuple[int, str, str]]]
-"""Rows and texts of cells that cannot be used, and why, by role."""
+FoundT = TypeVar("FoundT")
 _RECODE = "write it as UTF-8, such as by iconv -f latin1 -t utf-8 FILE."
 _OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled": 1}.'
 
@@ -92,8 +76,9 @@ _OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled
 class BadCellsError(CommandError):
     """Cells that cannot be used, and whether some look as if they had decimal commas."""
 
-    n_cells = 0
-    has_commas = False
+    def __init__(self, message: str, n_cells: int, *, has_commas: bool) -> None:
+        super().__init__(message)
+        self.n_cells, self.has_commas = n_cells, has_commas
 
 
 @dataclass(frozen=True)
@@ -138,7 +123,9 @@ def choose_columns(
     """The column of each role in ``wanted``; None for score and labeled means an obvious name."""
     chosen = {role: column for role, column in wanted.items() if column is not None}
     for role, column in chosen.items():
-        require_column(source, column, available, f"asked for by --{role.split()[0]}")
+        require_column(
+            source, column, available, f"asked for by --{role.split()[0].replace('_', '-')}"
+        )
     for role, names in OBVIOUS.items():
         if wanted.get(role, "") is not None:
             continue
@@ -174,17 +161,20 @@ def require_column(
         )
 
 
+def suffix_of(name: str) -> str:
+    """Return what the name of a file ends in, but for .gz."""
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]
+    return suffixes[-1] if suffixes else ""
+
+
 def first_few(texts: Sequence[str], most: int = 5) -> str:
     """Some of many, for a message."""
     return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
 
 
 def list_columns(names: Sequence[str]) -> str:
-    """Column names for a message."""
-    if not names:
-        return "none"
-    shown = ", ".join(show(name) for name in names[:20])
-    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    """Return column names for a message."""
+    return first_few([show(name) for name in names], 20) or "none"
 
 
 def name_of(file: str) -> str:
@@ -197,16 +187,20 @@ def read_table(
 ) -> Table:
     """Read the columns that ``request`` picks once it is told which there are."""
     with opened([file], asked) as (data,):
-        wanted = request(list(data.names))
+        return with_decimals(data.table, request(list(data.names)))
+
+
+def with_decimals(read: Callable[[Request], FoundT], request: Request) -> FoundT:
+    """Read cells with decimal points; with commas if that is what they have."""
+    try:
+        return read(request)
+    except BadCellsError as error:
+        if not error.has_commas:
+            raise
         try:
-            return data.table(wanted)
-        except BadCellsError as error:
-            if not error.has_commas:
-                raise
-            try:
-                return data.table(replace(wanted, decimal=","))
-            except BadCellsError as other:
-                raise min(error, other, key=lambda each: each.n_cells) from None
+            return read(replace(request, decimal=","))
+        except BadCellsError as other:
+            raise min(error, other, key=lambda each: each.n_cells) from None
 
 
 @contextmanager
@@ -233,9 +227,7 @@ def _open(connection: Any, stack: ExitStack, file: str, asked: frozenset[str]) -
             if head.lstrip().startswith((b"PAR1", b"[")):
                 unpacked.seek(0)
                 path, packed = _spooled(unpacked, stack), False
-    suffixes = [suffix.lower() for suffix in Path(file).suffixes if suffix.lower() != ".gz"]
-    kind = FORMATS.get(suffixes[-1] if suffixes else "")
-    kind = kind or ("jsonl" if _JSON.match(head) else "csv")
+    kind = FORMATS.get(suffix_of(file)) or ("jsonl" if _JSON.match(head) else "csv")
     if head.startswith(b"PAR1"):
         kind = "parquet"
     data = DataFile(connection, stack, source, path, kind, packed=packed)
@@ -424,7 +416,7 @@ class DataFile:
 
     def cell(self, index: int, decimal: str) -> tuple[str, str]:
         """A cell of a column as text, and as a finite number or NULL."""
-        cell = f"c{index}" if self.kind == "csv" else _identifier(self.names[index])
+        cell = f"c{index}" if self.kind == "csv" else identifier(self.names[index])
         kind = self.types[index] if self.types else "VARCHAR"
         if kind == "VARCHAR":
             # DuckDB reads 1_000, but a file that holds it is wrong.
@@ -439,7 +431,7 @@ class DataFile:
             types = {"BOOLEAN": "TINYINT", "FLOAT": "DOUBLE"}
             cell = f"CAST({cell} AS {types[kind]})" if kind in types else cell
             plain = "NULL" if kind.endswith("]") or kind.startswith(_NO_NUMBERS) else cell
-            cell = f"replace(CAST({cell} AS VARCHAR), '.', '{decimal}')"
+            cell = f"CAST({cell} AS VARCHAR)"
         number = f"TRY_CAST({plain} AS DOUBLE)"
         exact = f"isfinite({number})"
         if kind not in ("FLOAT", "DOUBLE"):
@@ -464,7 +456,7 @@ class DataFile:
                     f"{self.source} has no column named {column!r}, as the files before it have.\n"
                     f"Hint: the columns are {list_columns(self.names)}."
                 )
-            cells.append(f"{number if role in request.numbers else text} AS {_identifier(name)}")
+            cells.append(f"{number if role in request.numbers else text} AS {identifier(name)}")
         return ", ".join(cells)
 
     def described(self) -> DataFile:
@@ -532,27 +524,33 @@ class DataFile:
 
     def refuse_odd_cells(self, request: Request, n_rows: int | None = None) -> None:
         """Complain of all cells that are not what their column must hold."""
-        bad: BadCells = {}
+        bad: dict[str, list[tuple[int, str, str]]] = {}
         signs = ", ".join(map(quoted, sorted(_MISSING)))
         for role, column in request.columns.items():
             if column in self.folders or role in request.blanks:
                 continue
             index = self.names.index(column)
             text, number = self.cell(index, request.decimal)
+            is_number = role in request.numbers
             odd = f"lower(trim({text}, e' \\t\\n\\r\\x0b\\x0c')) IN ({signs})"
-            if role in request.numbers:
-                odd = f"{number} IS NULL"
             rows = self.connection.execute(
-                "SELECT place, cell FROM ("
-                f"SELECT row_number() OVER () AS place, {text} AS cell, {odd} AS odd "
+                "SELECT place, cell FROM (SELECT row_number() OVER () AS place, "
+                f"{text} AS cell, {f'{number} IS NULL' if is_number else odd} AS odd "
                 f"FROM {self.scan([column])}) WHERE odd ORDER BY place"
             ).fetchall()
             typed = self.types and self.types[index] != "VARCHAR"
             for row, cell in rows:
                 why = _NO_VALUE
-                if role in request.numbers:
-                    why = parse_number(cell, request.decimal)[1] or "is not a number"
+                if is_number:
+                    decimal = "." if typed else request.decimal
+                    why = parse_number(cell, decimal)[1] or "is not a number"
                     why = "is not finite" if typed and cell == "nan" else why
+                if why == _TOO_LARGE:
+                    refused = too_large(role, f"row {row}")
+                    raise CommandError(
+                        f"column {show(column)} of {self.source} must be {refused.must}, "
+                        f"got {show(cell)} in {refused.got}.\nHint: {refused.hint}."
+                    )
                 bad.setdefault(role, []).append((row, cell, why))
         if bad:
             raise self._complaint(request, bad, n_rows)
@@ -606,33 +604,42 @@ class DataFile:
             f"{self.source} cannot be read as {kind}: {said.rstrip('.')}.\nHint: {hint}"
         )
 
-    def _complaint(self, request: Request, bad: BadCells, n_rows: int | None) -> CommandError:
-        """All bad cells by role, the first few of them with their places."""
-        for role, cells in bad.items():
-            large = next(((row, cell) for row, cell, why in cells if why == _TOO_LARGE), None)
-            if large is not None:
-                refused = too_large(role, f"row {large[0]}")
-                column = show(request.columns[role])
-                raise CommandError(
-                    f"column {column} of {self.source} must be {refused.must}, "
-                    f"got {show(large[1])} in {refused.got}.\nHint: {refused.hint}."
-                )
+    def _complaint(
+        self, request: Request, bad: dict[str, list[tuple[int, str, str]]], n_rows: int | None
+    ) -> CommandError:
+        """Return the number of bad cells by column, and the first few with their places."""
         sentences = []
         for role, cells in bad.items():
             examples = []
             for row, cell, why in cells[:_MAX_EXAMPLES]:
                 # A sign such as NA has a value of its own, and says that there is none.
                 verdict = "means no value" if cell and why == _NO_VALUE else why
-                shown = f"{show(cell)} " if cell else ""
-                examples.append(f"row {row} {shown}{verdict}")
+                examples.append(f"row {row} {show(cell) + ' ' if cell else ''}{verdict}")
             many = "1 bad cell" if len(cells) == 1 else f"{len(cells)} bad cells"
-            more = ", ..." if len(cells) > _MAX_EXAMPLES else ""
-            column = show(request.columns[role])
-            sentences.append(f"{many} in column {column} ({', '.join(examples)}{more})")
-        hint, has_commas = _hint(request, bad, n_rows)
-        error = BadCellsError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
-        error.n_cells, error.has_commas = sum(map(len, bad.values())), has_commas
-        return error
+            shown = ", ".join(examples) + (", ..." if len(cells) > _MAX_EXAMPLES else "")
+            sentences.append(f"{many} in column {show(request.columns[role])} ({shown})")
+        every = [cell.strip() for cells in bad.values() for _, cell, _ in cells]
+        # Read as decimals, numbers without such a comma would become the largest.
+        thousands = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", c) for c in every)
+        commas = any(re.fullmatch(r"[+-]?\d*,\d+", cell) for cell in every) and not thousands
+        commas = commas and request.decimal == "."
+        blank_labels = [why == _NO_VALUE for _, _, why in bad.get("labeled", ())]
+        if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in every):
+            hint = "take the percent signs out of the column; scores may have any scale."
+        elif thousands:
+            hint = "take the commas out of the column: they may separate thousands, or decimals."
+        elif commas:
+            hint = "write decimal points, or decimal commas in all cells of the column."
+        elif any(len(cells) == n_rows for cells in bad.values()):
+            hint = "not one cell can be used: is that the right column?"
+        else:
+            hint = "purecover never drops rows by itself; correct those cells first."
+            if any(blank_labels):
+                only = len(bad) == 1 and all(blank_labels)
+                way = "if blank means unlabeled, add --missing-is-unlabeled."
+                hint = way if only else f"{way} {hint}"
+        message = f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}"
+        return BadCellsError(message, len(every), has_commas=commas)
 
 
 def relation(files: Sequence[DataFile], request: Request) -> Any:
@@ -666,7 +673,8 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """Return a name in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -689,29 +697,3 @@ def parse_number(text: str, decimal: str = ".") -> tuple[float, str | None]:
     if LARGEST_EXACT_INTEGER < abs(number) < math.inf and re.fullmatch(r"[+-]?\d+", text.strip()):
         return math.nan, _TOO_LARGE
     return number, None if math.isfinite(number) else "is not finite"
-
-
-def _hint(request: Request, bad: BadCells, n_rows: int | None) -> tuple[str, bool]:
-    """What to do about bad cells, and whether to read them with a decimal comma."""
-
-    def shaped(pattern: str) -> list[list[bool]]:
-        return [
-            [bool(re.fullmatch(pattern, c.strip())) for _, c, _ in cells] for cells in bad.values()
-        ]
-
-    if any(map(all, shaped(r"[+-]?\d+([.,]\d*)?\s*%"))):
-        return "take the percent signs out of the column; scores may have any scale.", False
-    # Read as decimals, numbers without such a comma would become the largest.
-    if any(map(all, shaped(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?"))):
-        return "take the commas out of the column: they may separate thousands, or decimals.", False
-    if request.decimal == "." and any(map(any, shaped(r"[+-]?\d*,\d+"))):
-        return "write decimal points, or decimal commas in all cells of the column.", True
-    if any(len(cells) == n_rows for cells in bad.values()):
-        return "not one cell can be used: is that the right column?", False
-    labels = [why == _NO_VALUE for _, _, why in bad.get("labeled", ())]
-    hints = []
-    if any(labels):
-        hints.append("if blank means unlabeled, add --missing-is-unlabeled.")
-    if set(bad) - {"labeled"} or not all(labels):
-        hints.append("purecover never drops rows by itself; correct those cells first.")
-    return " ".join(hints), False

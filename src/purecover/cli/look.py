@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 from contextlib import suppress
 from glob import escape
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ MAX_NAMES = 200_000
 SHOWN_COLUMNS = 50
 SHOWN_ROWS = 8
 LOOKED_ROWS = 1000
-"""First rows of a file among which those to show are found."""
+"""First rows of a file, which show whether a column has few values."""
 FEW_VALUES = 4
 COUNTED_COLUMNS = 5
 MAX_CELL = 80
@@ -69,7 +68,7 @@ def peek(file: str, limit: int) -> dict[str, Any]:
         ]
         few.sort(key=lambda i: names[i].strip().casefold() not in OBVIOUS["labeled"])
         values = {i: _value_counts(data, i, FEW_VALUES) for i in few[:COUNTED_COLUMNS]}
-    rows = _varied(rows, few[0] if few else None)
+    rows = rows[:SHOWN_ROWS]
     columns = []
     for i, name in enumerate(names):
         cells = [row[i] for row in rows] if i < SHOWN_COLUMNS else []
@@ -83,17 +82,6 @@ def peek(file: str, limit: int) -> dict[str, Any]:
             guess[role] = found[0]
     shown = [[cut("" if cell == "nan" else cell, MAX_CELL) for cell in row] for row in rows]
     return {"columns": columns, "rows": shown, "guess": guess}
-
-
-def _varied(rows: list[list[str]], column: int | None) -> list[list[str]]:
-    """A few rows to show, with one at least for each of the few values of a column."""
-    first: dict[str, int] = {}
-    if column is not None:
-        for i, row in enumerate(rows):
-            first.setdefault(row[column].strip(), i)
-    others = (i for i in range(len(rows)) if i not in first.values())
-    kept = [*first.values(), *islice(others, max(SHOWN_ROWS - len(first), 0))]
-    return [rows[i] for i in sorted(kept)]
 
 
 def _refuse_bomb(file: str, limit: int) -> None:

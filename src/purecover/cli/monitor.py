@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,10 @@ def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
     from purecover.cli.rows import Columns, read_rows
     from purecover.monitoring.text import monitor_page
 
-    settings, html, quiet = chosen(given, _SETTINGS), given.get("html"), given.get("quiet", False)
+    settings = chosen(given, _SETTINGS)
     if state in (STDIO, ""):
         raise CommandError("STATE must name a file.")
-    if html is not None:
-        output.check_outputs({"--html": html}, not_this=state)
+    output.check_outputs(given, "html", not_this=state)
     if file is None:
         if settings or given.keys() & {"name", "replace"}:
             raise CommandError("without FILE there is no partition to add: give STATE alone.")
@@ -48,27 +48,20 @@ def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
         output.check_writable("STATE", state, not_this=file)
         if file == STDIO and "name" not in given:
             raise CommandError("--name is needed for standard input.")
-        with output.progress_bars(quiet=quiet) as steps:
-            steps("Reading")
-            rows = read_rows(file, Columns.among(given))
-            held = pu.monitoring.ScoreMonitor.update(
-                state,
-                given.get("name", Path(file.removesuffix(".gz")).stem),
-                rows.scores,
-                rows.label_column,
-                replace=given.get("replace", False),
-                settings=settings,
-                **rows.beside,
-            )
-        rows.note_blanks(quiet=quiet)
-    if "json" in given:
-        output.print_json(held.to_dict())
-    elif not quiet:
-        output.tell(str(held))
-    if html is not None:
-        source = {"file": Path(state).name}
-        page = monitor_page(held, command=output.typed_command(), source=source)
-        output.write_file("--html", html, page, "page", quiet=quiet)
+        rows = read_rows(file, Columns.among(given))
+        held = pu.monitoring.ScoreMonitor.update(
+            state,
+            given.get("name", Path(file.removesuffix(".gz")).stem),
+            rows.scores,
+            rows.label_column,
+            replace=given.get("replace", False),
+            settings=settings,
+            **rows.beside,
+        )
+        output.note_blanks(rows.source(file), quiet="quiet" in given)
+    source = {"file": Path(state).name}
+    page = partial(monitor_page, held, command=output.typed_command(), source=source)
+    output.deliver(held, given, {}, html=page)
     last = held.partitions[-1]
     contradicted = last.auc is None and last.alpha is not None
     if contradicted:

@@ -29,13 +29,19 @@ def _typed(token: Any) -> tuple[str, str]:
     return str(token.keyword), STDIO if value == STAND_IN else value
 
 
-def _number(_: Any, tokens: Any) -> float:
-    """A number; percentages and commas are explained, not guessed."""
-    option, text = _typed(tokens[0])
-    try:
-        return float(text)
-    except ValueError:
-        raise CommandError(f"{option} must be a number, got {text!r}.{_hint(text)}") from None
+def _read_by(parse: Callable[[str], Any], what: str) -> Callable[[Any, Any], Any]:
+    """Return a converter of cyclopts; percentages and commas are explained, not guessed."""
+
+    def convert(_: Any, tokens: Any) -> Any:
+        option, text = _typed(tokens[0])
+        try:
+            return parse(text)
+        except ValueError:
+            hint = _hint(text) if parse is float else ""
+            message = f"{option} must be {what}, got {text[:80]!r}.{hint}"
+            raise CommandError(message) from None
+
+    return convert
 
 
 def _hint(text: str) -> str:
@@ -47,17 +53,8 @@ def _hint(text: str) -> str:
     return f"\nHint: write {value:.6g}."
 
 
-def _whole(_: Any, tokens: Any) -> int:
-    option, text = _typed(tokens[0])
-    try:
-        return int(text)
-    except ValueError:
-        raise CommandError(f"{option} must be a whole number, got {text[:80]!r}.") from None
-
-
-def _target(_: Any, tokens: Any) -> str | float:
+def _target(text: str) -> str | float:
     """A named population, or a prior; the library knows which there are."""
-    text = _typed(tokens[0])[1]
     try:
         return float(text)
     except ValueError:
@@ -69,17 +66,10 @@ def _words(_: Any, tokens: Any) -> tuple[str, ...]:
     return tuple(w.strip() for token in tokens for w in _typed(token)[1].split(","))
 
 
-def _numbers(_: Any, tokens: Any) -> tuple[float, ...]:
-    """Finite numbers with commas between them."""
-    option, text = _typed(tokens[0])
-    try:
-        values = tuple(map(float, text.split(",")))
-    except ValueError:
-        values = (math.nan,)
+def _finite(text: str) -> tuple[float, ...]:
+    values = tuple(map(float, text.split(",")))
     if not all(map(math.isfinite, values)):
-        raise CommandError(
-            f"{option} must be numbers with commas between them, such as 0.8,0.5, got {text!r}."
-        )
+        raise ValueError
     return values
 
 
@@ -87,250 +77,163 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|kB|MB|GB|)", re.IGNORECASE)
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
-def _bytes(_: Any, tokens: Any) -> int:
-    """Bytes, from words such as 200MB."""
-    option, text = _typed(tokens[0])
+def _bytes(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     size = 0 if match is None else round(float(match[1]) * _UNITS[match[2].lower()])
     if size < 1:
-        raise CommandError(f"{option} must be a size such as 200MB or 2GB, got {text[:80]!r}.")
+        raise ValueError
     return size
+
+
+def _kind(type_: Any, parse: Callable[[str], Any], what: str) -> Any:
+    return Annotated[type_, Parameter(converter=_read_by(parse, what), n_tokens=1)]
 
 
 # The converters of cyclopts round 1.5 to 2 in silence, and do not know what 25 % is.
 TEXT: Any = str
 FLAG: Any = bool
 NAMES: Any = tuple[str, ...]
-NUMBER: Any = Annotated[float, Parameter(converter=_number)]
-WHOLE: Any = Annotated[int, Parameter(converter=_whole)]
+NUMBER = _kind(float, float, "a number")
+WHOLE = _kind(int, int, "a whole number")
+TARGET = _kind(str | float, _target, "a name or a number")
+NUMBERS = _kind(tuple[float, ...], _finite, "numbers with commas between them, such as 0.8,0.5")
+BYTES = _kind(int, _bytes, "a size such as 200MB or 2GB")
 WORDS: Any = Annotated[tuple[str, ...], Parameter(converter=_words, n_tokens=1)]
-NUMBERS: Any = Annotated[tuple[float, ...], Parameter(converter=_numbers, n_tokens=1)]
-TARGET: Any = Annotated[str | float, Parameter(converter=_target)]
-BYTES: Any = Annotated[int, Parameter(converter=_bytes)]
 SWITCH: Any = Annotated[bool, Parameter(negative=None)]  # --no-browser turns it off
-
-DATA = Group("Data", sort_key=1)
-ASSUMPTIONS = Group("Assumptions", sort_key=2)
-METRICS = Group("Metrics", sort_key=3)
-INTERVALS = Group("Intervals and checks", sort_key=4)
-AUDIT = Group("Audit", sort_key=5)
-DRIFT = Group("Drift", sort_key=5)
-SERVER = Group("Server", sort_key=5)
-OUTPUT = Group("Output", sort_key=9)
+QUIET: Any = Annotated[bool, Parameter(alias="-q")]
 
 
 class Option(NamedTuple):
-    """Type, group and help of an option."""
+    """Type, help and group of an option."""
 
     kind: Any
-    group: Group
     help: str
+    group: Group | None = None
 
+
+_TABLE: dict[Group, dict[str, Option]] = {
+    Group("Data", sort_key=1): {
+        "score": Option(NAMES, "Column of scores; larger means more positive. Obvious names are "
+            "found."),
+        "labeled": Option(TEXT, "Column of labels: 1/0, true/false, positive/unlabeled. Obvious "
+            "names are found."),
+        "positive_label": Option(TEXT, "Value that means labeled, if it is not obvious."),
+        "negative_label": Option(TEXT, "Value that marks known negatives, a third kind of row."),
+        "missing_is_unlabeled": Option(FLAG, "Count blank labels (also NA and null) as unlabeled."),
+        "sample_weight": Option(TEXT, "Column of sample weights."),
+        "truth": Option(TEXT, "Column of true classes, which the report shows beside the "
+            "estimates."),
+        "groups": Option(TEXT, "Column of groups of dependent rows (one patient), resampled "
+            "together."),
+        "by": Option(TEXT, "Column of groups: a row of a table for each, and whole reports with "
+            "--json."),
+        "min_rows": Option(WHOLE, "Do not evaluate tasks with fewer labeled or fewer unlabeled "
+            "rows (default 10)."),
+        "negatives": Option(TEXT, "Second file, of known negatives, such as "
+            "mokapot.decoys.psms.txt. FILE then has no labels."),
+    },
+    Group("Assumptions", sort_key=2): {
+        "alpha": Option(NUMBER, "Share of positives among the unlabeled, from 0 to 1. Estimated if "
+            "omitted."),
+        "beta": Option(NUMBER, "Share of positives among the labeled; 1 means that no label is "
+            "wrong. By default 1 with a known alpha, estimated with an estimated one."),
+        "prior": Option(NUMBER, "Share of positives in the population, instead of --alpha."),
+        "label_frequency": Option(NUMBER, "Probability that a positive is labeled (censoring), "
+            "instead of --alpha or --prior."),
+        "scenario": Option(TEXT, "How the data were drawn. case-control: labeled and unlabeled "
+            "apart. censoring: one sample, some of whose positives are labeled."),
+        "estimator": Option(TEXT, "Estimator of alpha and beta, such as alphamax-n; purecover "
+            "priors lists all."),
+        "assume": Option(NAMES, "Assumption that helps to estimate alpha; may be repeated. "
+            "pure-top: the highest scores are all positives. clean-labels: the same as --beta 1."),
+        "target": Option(TARGET, "Population that precision is for: population, deployment (like "
+            "the unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1]."),
+        "pi0": Option(NUMBER, "Share of negatives in the mixture. Estimated if omitted."),
+        "estimators": Option(WORDS, "Names with commas between them, such as "
+            "default,alphamax-n,bbe; an unknown name shows the list. By default all estimators for "
+            "scores."),
+    },
+    Group("Metrics", sort_key=3): {
+        "threshold": Option(NUMBER, "Scores of at least this count as positive; the best Youden "
+            "index by default."),
+        "review": Option(WHOLE, "Number of unlabeled rows you can review, instead of --threshold: "
+            "the lowest threshold that flags no more of them is used."),
+        "top_k": Option(WHOLE, "Add precision and recall of this many highest-scoring unlabeled "
+            "rows."),
+        "probabilities": Option(FLAG, "Scores are probabilities of the true class: add Brier "
+            "score, log loss, calibration and net benefit."),
+        "metrics": Option(NAMES, "Metric of the table, such as roc_auc; may be repeated. By "
+            "default roc_auc, auc_pr, precision and recall."),
+        "precision": Option(NUMBER, "At least this precision, then the highest recall."),
+        "recall": Option(NUMBER, "At least this recall, flagging the fewest."),
+        "fpr": Option(NUMBER, "At most this false-positive rate, then the highest recall."),
+        "best": Option(TEXT, "Metric to maximize: f1, mcc, youden or another metric of a "
+            "threshold."),
+    },
+    Group("Intervals and checks", sort_key=4): {
+        "n_resamples": Option(WHOLE, "Bootstrap resamples; 0 for none."),
+        "confidence_level": Option(NUMBER, "Confidence level of intervals and bands (default "
+            "0.95)."),
+        "random_state": Option(WHOLE, "Seed of everything random (default 0)."),
+        "ignore_checks": Option(NAMES, "Code of a check to silence, such as PU005; may be "
+            "repeated."),
+        "n_jobs": Option(WHOLE, "Rows of the table computed at the same time."),
+    },
+    Group("Audit", sort_key=5): {
+        "width": Option(NUMBER, "Width of the interval of alpha, such as 0.1 for 0.2 to 0.3."),
+        "alpha_guess": Option(NUMBERS, "Value or range of alpha to plan for, such as 0.1 or "
+            "0.05,0.2; by default any alpha."),
+        "n_unlabeled": Option(WHOLE, "Number of unlabeled rows, if alpha of these alone is wanted; "
+            "the same for audit plan and audit estimate."),
+        "design": Option(TEXT, "random draws from all unlabeled rows; top draws from those with "
+            "high scores, and labeled rows too, which needs fewer if positives were labeled at "
+            "random."),
+        "n": Option(WHOLE, "Number of rows to draw; audit plan says how many are needed."),
+        "strata": Option(NUMBERS, "Thresholds with commas between them, such as 0.8,0.5: draw as "
+            "many rows from each stratum, to estimate precision and recall above the thresholds."),
+        "columns": Option(WORDS, "Columns to copy, with commas between them; all by default."),
+        "answer": Option(TEXT, "Column of answers; positive by default."),
+        "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
+    },
+    Group("Drift", sort_key=5): {
+        "name": Option(TEXT, "Name of the partition; the file's name without its ending by "
+            "default."),
+        "replace": Option(FLAG, "Replace the partition of the same name instead of refusing it."),
+        "window": Option(WHOLE, "Compare a partition with up to this many before it (default 30)."),
+        "false_alarms": Option(NUMBER, "Probability of ever finding drift where there is none "
+            "(default 0.05)."),
+        "fail_on_drift": Option(FLAG, "Exit with 1 if the last partition differs from those before "
+            "it."),
+    },
+    Group("Server", sort_key=5): {
+        "port": Option(WHOLE, "Port to listen on; 0, the default, takes a free one."),
+        "browser": Option(SWITCH, "Open the page in your browser."),
+        "token": Option(SWITCH, "Require the secret in the printed address, to keep other users "
+            "out."),
+        "max_upload": Option(BYTES, "Largest file, also after unpacking: a number and B, kB, MB or "
+            "GB (default 200MB)."),
+        "timeout": Option(WHOLE, "Seconds that a report may take (default 600)."),
+    },
+    Group("Output", sort_key=9): {
+        "json": Option(FLAG, "Print one JSON document and nothing else."),
+        "csv": Option(TEXT, "Write all rows and columns to this CSV file."),
+        "html": Option(TEXT, "Write the result as a web page to this file."),
+        "markdown": Option(TEXT, "Write the report as Markdown to this file."),
+        "plot": Option(TEXT, "Draw the estimates into this file: .png, .svg or .pdf."),
+        "out": Option(TEXT, "CSV file to write; - for standard output."),
+        "details": Option(FLAG, "Print all metrics, checks, assumptions and settings, too."),
+        "strict": Option(FLAG, "Exit with 1 if a check finds an error or a warning."),
+        "fail_on": Option(WORDS, "Exit with 1 if a check with one of these codes fires: "
+            "PU002,PU008."),
+        "quiet": Option(QUIET, "Print no report, notes or progress."),
+    },
+}  # fmt: skip
 
 OPTIONS = {
-    "score": Option(
-        NAMES, DATA, "Column of scores; larger means more positive. Obvious names are found."
-    ),
-    "labeled": Option(
-        TEXT, DATA,
-        "Column that says who carries the positive label: 1/0, true/false, positive/unlabeled. "
-        "Obvious names are found.",
-    ),
-    "positive_label": Option(TEXT, DATA, "Value that means labeled, where it is not obvious."),
-    "negative_label": Option(TEXT, DATA, "Value that marks known negatives, a third kind of row."),
-    "missing_is_unlabeled": Option(
-        FLAG, DATA, "Count blank cells (also NA and null) of the labeled column as unlabeled."
-    ),
-    "sample_weight": Option(TEXT, DATA, "Column of sample weights."),
-    "truth": Option(
-        TEXT, DATA,
-        "Column of true classes, if you have them: the report then shows them side by side.",
-    ),
-    "groups": Option(
-        TEXT, DATA,
-        "Column of groups of dependent rows (one patient, one card), resampled together.",
-    ),
-    "engine": Option(
-        TEXT, DATA,
-        "What counts the rows, without loading them: duckdb, polars or spark. By default DuckDB "
-        "for a pattern, a folder, several files, --by, and a Parquet file of more than 500 MB; "
-        "anything else is read here.",
-    ),
-    "by": Option(
-        TEXT, DATA,
-        "Column of groups: a table with a line for each, and whole reports with --json.",
-    ),
-    "min_rows": Option(
-        WHOLE, DATA, "Do not evaluate tasks with fewer labeled or fewer unlabeled rows; 10."
-    ),
-    "negatives": Option(
-        TEXT, DATA,
-        "A second file with the known negatives, such as mokapot.decoys.psms.txt; FILE is then "
-        "the mixture alone, and no column of labels is needed.",
-    ),
-    "alpha": Option(
-        NUMBER, ASSUMPTIONS, "Share of positives among the unlabeled; estimated if nothing is said."
-    ),
-    "beta": Option(
-        NUMBER, ASSUMPTIONS,
-        "Share of positives among the labeled; 1 means that no label is wrong. By default 1 "
-        "beside a known alpha, and estimated beside an estimated one.",
-    ),
-    "prior": Option(
-        NUMBER, ASSUMPTIONS, "Share of positives in the population, instead of --alpha."
-    ),
-    "label_frequency": Option(
-        NUMBER, ASSUMPTIONS,
-        "Probability that a positive got labeled (censoring), instead of --alpha or --prior.",
-    ),
-    "scenario": Option(
-        TEXT, ASSUMPTIONS,
-        "How the data were drawn. case-control: labeled and unlabeled apart. censoring: one "
-        "sample, some of whose positives got labeled.",
-    ),
-    "estimator": Option(
-        TEXT, ASSUMPTIONS,
-        "What estimates alpha and beta where they are not known, such as alphamax-n; purecover "
-        "priors lists them all.",
-    ),
-    "assume": Option(
-        NAMES, ASSUMPTIONS,
-        "What you know where alpha is estimated; repeat it for both. pure-top: the best scores "
-        "are all positives. clean-labels: every label was verified, the same as --beta 1.",
-    ),
-    "target": Option(
-        TARGET, ASSUMPTIONS,
-        "Population that precision and the like are for: population, deployment (like the "
-        "unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].",
-    ),
-    "pi0": Option(
-        NUMBER, ASSUMPTIONS,
-        "Share of negatives in the mixture, if it is known; estimated by default.",
-    ),
-    "estimators": Option(
-        WORDS, ASSUMPTIONS,
-        "Names with commas between them, such as default,alphamax-n,bbe; an unknown one brings "
-        "the list. By default all that are made for scores.",
-    ),
-    "threshold": Option(
-        NUMBER, METRICS,
-        "Scores of at least this count as positive; the best Youden index by default.",
-    ),
-    "review": Option(
-        WHOLE, METRICS,
-        "How many unlabeled rows you can review, instead of --threshold: the lowest threshold is "
-        "taken that flags no more of them.",
-    ),
-    "top_k": Option(
-        WHOLE, METRICS,
-        "Also take precision and recall of this many unlabeled rows with the highest scores.",
-    ),
-    "probabilities": Option(
-        FLAG, METRICS,
-        "Scores are probabilities of the true class: also take Brier score, log loss, "
-        "calibration and net benefit.",
-    ),
-    "metrics": Option(
-        NAMES, METRICS,
-        "Metric of the table, such as roc_auc; may be repeated. By default roc_auc, auc_pr, "
-        "precision and recall.",
-    ),
-    "precision": Option(NUMBER, METRICS, "At least this precision, then the highest recall."),
-    "recall": Option(NUMBER, METRICS, "At least this recall, flagging the fewest."),
-    "fpr": Option(NUMBER, METRICS, "At most this false-positive rate, then the highest recall."),
-    "best": Option(
-        TEXT, METRICS,
-        "Metric to be at its best: f1, mcc, youden or another metric of a threshold.",
-    ),
-    "n_resamples": Option(WHOLE, INTERVALS, "Bootstrap resamples; 0 for none."),
-    "confidence_level": Option(
-        NUMBER, INTERVALS, "Confidence level of intervals and bands; 0.95 by default."
-    ),
-    "random_state": Option(WHOLE, INTERVALS, "Seed of everything random; 0 by default."),
-    "ignore_checks": Option(
-        NAMES, INTERVALS, "Code of a check to silence, such as PU005; may be repeated."
-    ),
-    "n_jobs": Option(WHOLE, INTERVALS, "Rows of the table worked on at the same time."),
-    "width": Option(
-        NUMBER, AUDIT, "How wide the interval of alpha may be, such as 0.1 for 0.2 to 0.3."
-    ),
-    "alpha_guess": Option(
-        NUMBERS, AUDIT,
-        "Where alpha may lie, such as 0.1 or 0.05,0.2; anywhere by default, which needs the most.",
-    ),
-    "n_unlabeled": Option(
-        WHOLE, AUDIT,
-        "Number of unlabeled rows there are, if alpha of these alone is wanted; tell audit plan "
-        "and audit estimate the same.",
-    ),
-    "design": Option(
-        TEXT, AUDIT,
-        "random takes all unlabeled rows alike; top takes those with high scores, and labeled rows "
-        "beside them, which needs fewer if labels were given at random among the positives.",
-    ),
-    "n": Option(WHOLE, AUDIT, "How many rows to draw; audit plan says how many are needed."),
-    "strata": Option(
-        NUMBERS, AUDIT,
-        "Thresholds of the score with commas between them, such as 0.8,0.5: draw as many from "
-        "each stratum, for precision and recall above the thresholds.",
-    ),
-    "columns": Option(
-        WORDS, AUDIT,
-        "Columns to copy, with commas between them; all by default. Judges who do not see the "
-        "score are not led by it.",
-    ),
-    "answer": Option(TEXT, AUDIT, "Column of answers; positive by default."),
-    "scores": Option(
-        TEXT, AUDIT,
-        "File of scores and labels, which options such as --score describe: with it the true "
-        "performance is recovered.",
-    ),
-    "name": Option(
-        TEXT, DRIFT,
-        "What to call the partition; the file's name without its ending by default.",
-    ),
-    "replace": Option(
-        FLAG, DRIFT, "Take the place of the partition of the same name instead of refusing it."
-    ),
-    "window": Option(
-        WHOLE, DRIFT, "Compare a partition with up to so many before it; 30 by default."
-    ),
-    "false_alarms": Option(
-        NUMBER, DRIFT,
-        "Probability with which any look ever finds drift where there is none; 0.05 by default.",
-    ),
-    "fail_on_drift": Option(
-        FLAG, DRIFT,
-        "Exit with 1 if the partition, or without FILE the last one, differs from those before it.",
-    ),
-    "port": Option(WHOLE, SERVER, "Port to listen on; 0, the default, takes a free one."),
-    "browser": Option(SWITCH, SERVER, "Open the page in your browser."),
-    "token": Option(
-        SWITCH, SERVER,
-        "Ask for the secret that is in the printed address, so that other users and programs of "
-        "this machine stay out.",
-    ),
-    "max_upload": Option(
-        BYTES, SERVER,
-        "Largest file, also after unpacking: a number and its unit, B, kB, MB or GB, such as "
-        "500MB; 200MB by default.",
-    ),
-    "workers": Option(WHOLE, SERVER, "Reports made at the same time; 2 by default."),
-    "timeout": Option(WHOLE, SERVER, "Seconds that a report may take; 600 by default."),
-    "json": Option(FLAG, OUTPUT, "Print one JSON document and nothing else."),
-    "csv": Option(TEXT, OUTPUT, "Write all rows and columns to this CSV file."),
-    "html": Option(TEXT, OUTPUT, "Write the result as a web page to this file."),
-    "markdown": Option(
-        TEXT, OUTPUT,
-        "Write the report as Markdown to this file, for an issue or a pull request.",
-    ),
-    "plot": Option(TEXT, OUTPUT, "Draw the estimates into this file: .png, .svg or .pdf."),
-    "out": Option(TEXT, OUTPUT, "CSV file to write; - for standard output."),
-    "strict": Option(FLAG, OUTPUT, "Exit with 1 if a check finds an error."),
-    "quiet": Option(
-        Annotated[bool, Parameter(alias="-q")], OUTPUT, "Print no report, notes or progress."
-    ),
-}  # fmt: skip
+    name: about._replace(group=group)
+    for group, options in _TABLE.items()
+    for name, about in options.items()
+}
 """All options by the name of their parameter."""
 
 COLUMNS = "score labeled positive_label missing_is_unlabeled"

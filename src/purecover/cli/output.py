@@ -1,4 +1,4 @@
-"""What commands say and write: messages in the words of options, whole files, JSON, progress."""
+"""What commands say and write: messages in the words of options, whole files, JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -81,7 +81,7 @@ def tell(text: object, stream: TextIO | None = None, end: str = "\n") -> None:
 
 
 def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:
-    """Refuse a path that cannot be written before any long work is done."""
+    """Refuse a path that cannot be written, before any long work is done."""
     target = Path(path)
     try:
         if path in ("", STDIO) or target.is_dir():
@@ -100,14 +100,15 @@ def check_writable(option: str, path: str, *, not_this: str | None = None) -> No
         raise CommandError(f"{option} {show(path)} cannot be written: {error}.") from error
 
 
-def check_outputs(paths: dict[str, str | None], *, not_this: str | None = None) -> None:
-    """Refuse paths that cannot be written, or that are one and the same; None is not asked for."""
+def check_outputs(given: Mapping[str, Any], names: str, *, not_this: str | None = None) -> None:
+    """Refuse paths of options that cannot be written, or that are one and the same."""
     seen: dict[str, str] = {}
-    for option, path in paths.items():
-        if path is None:
+    for name in names.split():
+        if name not in given:
             continue
-        check_writable(option, path, not_this=not_this)
-        real = os.path.realpath(path)
+        option = f"--{name}"
+        check_writable(option, given[name], not_this=not_this)
+        real = os.path.realpath(given[name])
         if real in seen and real != os.devnull:
             raise CommandError(f"{seen[real]} and {option} name the same file.")
         seen[real] = option
@@ -131,12 +132,48 @@ def write_atomically(option: str, path: str, *, packs: bool = False) -> Iterator
         raise CommandError(f"{option} {show(path)} cannot be written: {reason}.") from error
 
 
-def write_file(option: str, path: str, content: str | bytes, what: str, *, quiet: bool) -> None:
-    """Write a file whole, packed if its name says so, and tell."""
-    data = content.encode() if isinstance(content, str) else content
-    with write_atomically(option, path, packs=True) as file:
-        file.write(data)
-    note(f"{what} written to {path}", quiet=quiet)
+_KINDS = {"csv": "table", "html": "report", "markdown": "report"}
+
+
+def deliver(
+    found: Any,
+    given: Mapping[str, Any],
+    source: Mapping[str, Any],
+    *,
+    text: str | None = None,
+    document: Mapping[str, Any] | None = None,
+    **files: Callable[[], str],
+) -> None:
+    """Write the files that were asked for, and print a result as text or as JSON.
+
+    ``text`` and ``document`` replace those of the result; ``files`` make the content of a file by
+    the name of its option.
+    """
+    quiet = "quiet" in given
+    asked = {name: make for name, make in files.items() if name in given}
+    for name, make in asked.items():  # first: if that fails, nothing was printed
+        with write_atomically(f"--{name}", given[name], packs=True) as file:
+            file.write(make().encode())
+    if "json" in given:
+        more = {"source": source} if source else {}
+        print_json({**(found.to_dict() if document is None else document), **more})
+    elif not quiet:
+        tell(found if text is None else text)
+    for name in asked:
+        note(f"{_KINDS[name]} written to {given[name]}", quiet=quiet)
+    note_blanks(source, quiet=quiet)
+
+
+def note_blanks(source: Mapping[str, Any], *, quiet: bool) -> None:
+    """Say how many rows --missing-is-unlabeled changed."""
+    for message in blank_notes(source):
+        note(message, quiet=quiet)
+
+
+def blank_notes(source: Mapping[str, Any]) -> list[str]:
+    """Return what there is to say about blank labels."""
+    n_blank = source.get("blank_labels")
+    return [] if n_blank is None else [f"{n_blank:,} blank labels count as unlabeled"]
 
 
 def hand_out(text: str) -> None:
@@ -148,20 +185,12 @@ def hand_out(text: str) -> None:
 
 
 def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
-    """Rows as lines of CSV."""
+    """Return rows as lines of CSV; NaN is a blank cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([("" if v != v else v) for v in row] for row in rows)  # noqa: PLR0124
     return text.getvalue()
-
-
-def print_result(found: Any, *, json: bool, quiet: bool, **more: Any) -> None:
-    """A result as text, or with what else there is to say as one JSON document."""
-    if json:
-        print_json(found.to_dict() | more)
-    elif not quiet:
-        tell(found)
 
 
 def print_json(document: dict[str, Any]) -> None:
@@ -172,38 +201,3 @@ def print_json(document: dict[str, Any]) -> None:
     text = document_text(document) if "schema" in document else json_text(plain(document))
     # JSON writes all control characters but this one as an escape by itself.
     tell(text.replace("\x7f", "\\u007f"))
-
-
-Steps = Callable[[str], Callable[[int, int], None] | None]
-"""Starts a bar with a title; the result takes (done, total). None where nobody looks."""
-
-
-@contextmanager
-def progress_bars(*, quiet: bool) -> Iterator[Steps]:
-    """Bars for the steps of a command; they vanish when it is done."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda title: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bars:
-
-        def start(title: str) -> Callable[[int, int], None]:
-            task = bars.add_task(title, total=None)
-
-            def advance(done: int, total: int) -> None:
-                if bars.tasks[task].total is None:  # what was done before does not make it fast
-                    bars.reset(task, completed=done, total=total or None)
-                bars.update(task, completed=done, total=total or None)
-
-            return advance
-
-        yield start

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -38,50 +37,31 @@ def priors(file: str, /, **given: Any) -> int:
 
     quiet, plot = given.get("quiet", False), given.get("plot")
     settings = chosen(given, "beta n_resamples confidence_level random_state")
-    settings["estimators"] = _names(given["estimators"]) if "estimators" in given else None
+    if "estimators" in given:
+        names = (word.casefold().replace("_", "-") for word in given["estimators"])
+        settings["estimators"] = list(dict.fromkeys(names))
     check_level(given.get("confidence_level", 0.95))
     if plot is not None:
         _check_plot(plot, file)
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        rows = read_rows(file, Columns.among(given))
-        found = pu.compare_priors(
-            rows.scores,
-            rows.label_column,
-            **rows.beside,
-            progress=steps("Estimating"),
-            **settings,
-        )
+    rows = read_rows(file, Columns.among(given))
+    found = pu.compare_priors(
+        rows.scores,
+        rows.label_column,
+        **rows.beside,
+        **settings,
+    )
     if not found.succeeded:  # a table without a number is bad input, not a result
         row = found.rows[0]
         many = "" if len(found) == 1 else f"none of {len(found)} estimators finds alpha and beta; "
         raise CommandError(f"{many}{row.name}: {row.error}")
-    output.print_result(found, json="json" in given, quiet=quiet, source=rows.source(file))
+    output.deliver(found, given, rows.source(file))
     if plot is not None:
         from purecover.displays.priors import save_priors
 
         with output.write_atomically("--plot", plot) as picture:
             save_priors(found, picture, Path(plot).suffix[1:].casefold())
         output.note(f"picture written to {plot}", quiet=quiet)
-    rows.note_blanks(quiet=quiet)
     return 0
-
-
-def _names(words: tuple[str, ...]) -> list[str]:
-    """Names of estimators in any case, each once."""
-    from purecover.estimators.compare import estimator_names
-
-    known = estimator_names()
-    names = [word.casefold().replace("_", "-") for word in words]
-    for word, name in zip(words, names, strict=True):
-        if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}? The names are" if near else "the names are"
-            raise CommandError(
-                f"--estimators must be names with commas between them, got {show(word)}.\n"
-                f"Hint: {hint} {', '.join(known)}."
-            )
-    return list(dict.fromkeys(names))
 
 
 def _check_plot(path: str, file: str) -> None:

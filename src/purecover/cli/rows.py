@@ -13,15 +13,25 @@ from purecover._inputs import BOTH_SIDES, encode_labels
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli import files
-from purecover.cli.options import in_options
-from purecover.cli.output import CommandError, note
+from purecover.cli.output import CommandError
 from purecover.counts import ScoreCounts
+from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.report import pipeline
+from purecover.report.pipeline import (
+    Estimation,
+    ReportSettings,
+    ScoredRows,
+    find_proportions,
+    make_report,
+)
+from purecover.report.results import PUReport
 
 _CELL = "cell "
 """What the roles of further columns begin with."""
 
-_NUMBERS = ("score", "weight")
+_NUMBERS = ("score", "sample_weight")
 """Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
 
 _UNLABELED = frozenset(("u", "unlabeled", "unlabelled", "unknown"))
@@ -39,7 +49,6 @@ class Columns:
     positive_label: str | None = None
     negative_label: str | None = None
     missing_is_unlabeled: bool = False
-    decimal: str = "."
 
     @classmethod
     def among(cls, given: Mapping[str, Any]) -> Columns:
@@ -52,7 +61,7 @@ class Columns:
         for i, column in enumerate(self.score, start=1):
             asked["score" if i == 1 else f"score {i}"] = column
         asked["labeled"] = self.labeled
-        given = {"weight": self.sample_weight, **others}
+        given = {"sample_weight": self.sample_weight, **others}
         return asked | {role: column for role, column in given.items() if column is not None}
 
     def request(
@@ -63,7 +72,7 @@ class Columns:
         numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
         words = {role: column for role, column in used.items() if role not in numbers}
         blanks = frozenset({"labeled"} if self.missing_is_unlabeled else ())
-        return files.Request(numbers, words, blanks, self.decimal)
+        return files.Request(numbers, words, blanks)
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,7 @@ class FileRows:
     @property
     def score_columns(self) -> dict[str, FloatArray]:
         """All scores by column, where there are several."""
-        return {self.columns[r]: n for r, n in self.table.numbers.items() if r != "weight"}
+        return {self.columns[r]: n for r, n in self.table.numbers.items() if r != "sample_weight"}
 
     @property
     def label_column(self) -> Any:
@@ -109,7 +118,7 @@ class FileRows:
         """Parameters of every function of the library beside scores and labels."""
         return {
             "negative_label": None if self.negative is None else -1,
-            "sample_weight": self.table.numbers.get("weight"),
+            "sample_weight": self.table.numbers.get("sample_weight"),
         }
 
     @property
@@ -133,20 +142,6 @@ class FileRows:
         if self.blank_labels is not None:
             source["blank_labels"] = self.blank_labels
         return source
-
-    @property
-    def blank_note(self) -> str | None:
-        """How many rows --missing-is-unlabeled was about."""
-        if self.blank_labels is None:
-            return None
-        column, size = show(self.columns["labeled"]), self.labeled.size
-        blank = f"{self.blank_labels:,} of {size:,} rows are blank in column {column}"
-        return f"{blank} and count as unlabeled"
-
-    def note_blanks(self, *, quiet: bool) -> None:
-        """Say so."""
-        if self.blank_note is not None:
-            note(self.blank_note, quiet=quiet)
 
 
 def read_rows(
@@ -184,6 +179,35 @@ def read_rows(
     return FileRows(table, labeled, negative, true, n_blank)
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """Rows of a file with alpha and beta, and the settings of a report on them."""
+
+    read: FileRows
+    rows: ScoredRows
+    shares: GivenProportions
+    proportions: tuple[MixtureProportions, Estimation | None]
+    settings: ReportSettings
+
+    def report(self, *, threshold: float | None = None, **how: Any) -> PUReport:
+        """Return a report with the metrics ``only``, at a threshold ``chosen_by`` a metric."""
+        settings = replace(self.settings, threshold=threshold)
+        return make_report(self.rows, self.shares, self.proportions, settings, **how)
+
+
+def prepare(file: str, given: Mapping[str, Any], **settings: Any) -> Prepared:
+    """Read the file, and find alpha and beta as the options say."""
+    shares = GivenProportions.among(given).validated(can_estimate=True)
+    asked = {"n_resamples": 500} | settings
+    checked = ReportSettings.among(asked).validated()
+    read = read_rows(file, Columns.among(given))
+    labels = pipeline.read_labels(read.label_column, read.scores.size, **read.companions)
+    rows = labels.count(read.scores)
+    estimator = None if shares.ways else check_estimator(shares.estimator)
+    proportions = find_proportions(rows.counts, shares, estimator)
+    return Prepared(read, rows, shares, proportions, checked)
+
+
 def count_blanks(words: files.Words) -> int:
     """How many rows say nothing."""
     blank = np.array([files.is_missing(value) for value in words.values])
@@ -193,7 +217,7 @@ def count_blanks(words: files.Words) -> int:
 def read_labels(
     source: str, column: str, words: files.Words, columns: Columns
 ) -> tuple[BoolArray, BoolArray | None]:
-    """Masks per row, from the meaning of each distinct value."""
+    """Return masks of labeled rows and of known negatives, from the meaning of each value."""
     what = f"column {show(column)} of {source}, taken for --labeled,"
     said = [value.strip() for value in words.values if not files.is_missing(value)]
     with_blanks = len(said) < len(words.values)
@@ -216,13 +240,12 @@ def read_labels(
     try:
         positive, negative = encode_labels(np.array(values), len(values), **labels)
     except PurecoverError as error:
+        if error.parameter != "labeled":
+            raise
         # It saw each distinct value once, so that its number of rows is none.
         got = "only one of them" if error.must == BOTH_SIDES else error.got
         hint = "" if error.hint is None else f"\nHint: {error.hint}"
-        text = f"{what} must be {error.must}, got {got}.{hint}"
-        if error.parameter != "labeled":
-            text = in_options(error)
-        raise CommandError(text) from error
+        raise CommandError(f"{what} must be {error.must}, got {got}.{hint}") from error
     # Blanks mean what the last value means.
     place = iter(range(len(said)))
     meaning = np.array([-1 if files.is_missing(value) else next(place) for value in words.values])
@@ -231,32 +254,33 @@ def read_labels(
 
 
 def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_label: Any) -> Any:
-    """A value that means unlabeled beside the others.
+    """Return a value that means unlabeled beside the others.
 
-    Where the label is named, what is neither it nor a known negative. Else a value that says so
-    plainly; beside 1 and -1, or yes and no, blanks are refused: it may mean a known negative.
+    Beside 1 and -1, or yes and no, blanks are refused unless the label is named: the other value
+    may mark known negatives.
     """
     named = (positive_label, negative_label)
-    like = left = [value for value in values if value not in named]
-    if positive_label is None:
-        like = [value for value in left if str(value).casefold() in _UNLABELED]
-        texts = [f"{value:g}" if isinstance(value, float) else value for value in left]
-        unsure = [text for text in texts if text.casefold() in _UNSURE]
-        if not like and len(texts) == 2 and len(unsure) == 1:
-            other, label = unsure[0], texts[texts[0] == unsure[0]]
+    left = [value for value in values if value not in named]
+    if positive_label is not None and left:
+        return left[0]
+    texts = [f"{value:g}" if isinstance(value, float) else value for value in left]
+    unsure = [text for text in texts if text.casefold() in _UNSURE]
+    if positive_label is None and len(texts) == 2 and len(unsure) == 1:
+        other, label = unsure[0], texts[texts[0] == unsure[0]]
+        if label.casefold() not in _UNLABELED:
             raise CommandError(
                 f"{what} holds {show(label)}, {show(other)} and blanks.\n"
                 f"Hint: if {show(other)} and blank both mean unlabeled, add "
                 f"--positive-label={label}; if {show(other)} marks known negatives, add "
                 f"--negative-label={other}."
             )
-    is_text = isinstance(values[0], str)
-    usual = ("unlabeled", "unknown", "neither") if is_text else (0.0, -1.0, 2.0)
+    like = [value for value in left if str(value).casefold() in _UNLABELED]
+    usual = ("unlabeled", "neither") if isinstance(values[0], str) else (0.0, -1.0, 2.0)
     return next(value for value in (*like, *usual) if value not in named)
 
 
 def _read_truth(source: str, column: str, words: files.Words, columns: Columns) -> BoolArray:
-    """True classes per row, from the meaning of each distinct value."""
+    """Return true classes per row, from the meaning of each distinct value."""
     texts = [value.strip() for value in words.values]
     values, label, _ = _plain(texts, columns)
     label = label if label in values and len(values) == 2 else None
@@ -274,12 +298,12 @@ def _read_truth(source: str, column: str, words: files.Words, columns: Columns) 
 
 
 def _plain(texts: Sequence[str], columns: Columns) -> tuple[list[Any], Any, Any]:
-    """Distinct values and the labels that were named, as numbers if all of the values are."""
+    """Return distinct values and the named labels, as numbers if all of the values are."""
     # A column of truth values comes as 1 and 0.
     truth = {"true": "1", "t": "1", "false": "0", "f": "0"}
     labels: list[Any] = [columns.positive_label, columns.negative_label]
     try:
-        values: list[Any] = [float(text.replace(columns.decimal, ".")) for text in texts]
+        values: list[Any] = [float(text) for text in texts]
     except ValueError:
         return list(texts), *labels
     for i, label in enumerate(labels):

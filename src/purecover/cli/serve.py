@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from importlib.util import find_spec
 from typing import Any
 
-from purecover.cli.options import chosen, takes
+from purecover.cli.options import takes
 from purecover.cli.output import CommandError, note, say
 from purecover.exceptions import MissingDependencyError
 
@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 
 
 @takes(
-    "port browser token max_upload workers timeout quiet",
+    "port browser token max_upload timeout quiet",
     quiet="Print the address alone.",
 )
 def serve(**given: Any) -> int:
@@ -29,9 +29,9 @@ def serve(**given: Any) -> int:
     port, quiet = given.get("port", 0), given.get("quiet", False)
     if not 0 <= port <= 65_535:
         raise CommandError(f"--port must be from 0 to 65535, got {port}.")
-    for name, value in chosen(given, "workers timeout").items():
-        if value < 1:
-            raise CommandError(f"--{name} must be a whole number of at least 1, got {value}.")
+    timeout = given.get("timeout", 600)
+    if timeout < 1:
+        raise CommandError(f"--timeout must be a whole number of at least 1, got {timeout}.")
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise MissingDependencyError(
@@ -55,8 +55,7 @@ def serve(**given: Any) -> int:
             example=example,
             token=token_urlsafe(32) if given.get("token", True) else None,
             max_upload=given.get("max_upload", 200_000_000),
-            workers=given.get("workers", 2),
-            job_timeout=given.get("timeout", 600),
+            job_timeout=timeout,
         )
         browser = given.get("browser", True)
         try:

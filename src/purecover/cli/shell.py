@@ -12,6 +12,7 @@ from typing import Any
 from cyclopts import App, CycloptsError, Parameter
 
 from purecover import __version__
+from purecover._progress import show_bars
 from purecover.cli.audit import audit
 from purecover.cli.evaluate import error_rates, evaluate, evaluate_many, evidence
 from purecover.cli.example import example
@@ -27,9 +28,9 @@ app = App(
     name="purecover",
     help="True classifier performance from positive-unlabeled data.",
     help_epilogue=(
-        "Exit codes: 0 all is well; 1 what was given contradicts the scores, a check found an "
-        "error (with --strict), or scores drift (with --fail-on-drift); 2 bad usage or bad input; "
-        "130 interrupted; 141 nobody reads the output."
+        "Exit codes: 0 all is well; 1 what was given contradicts the scores, a check fails the "
+        "command (--strict, --fail-on), or scores drift (--fail-on-drift); 2 bad usage or bad "
+        "input; 130 interrupted; 141 output pipe closed."
     ),
     version=__version__,
     version_flags=["--version"],
@@ -57,7 +58,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     # What reads Markdown takes a third of the time of the first page of help, which has none.
     app.help_format = "plaintext" if len(given) < 2 else "markdown"
     try:
-        with _plain_warnings(quiet="--quiet" in given or "-q" in given):
+        with _on_terminal(quiet="--quiet" in given or "-q" in given):
             command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
             args, options = _as_typed(bound.args), _as_typed(bound.kwargs)
             code = command(*args, **options)
@@ -117,8 +118,8 @@ def fail(message: str) -> int:
 
 
 @contextmanager
-def _plain_warnings(*, quiet: bool) -> Iterator[None]:
-    """Warnings as lines of their own, each once, without source code around them."""
+def _on_terminal(*, quiet: bool) -> Iterator[None]:
+    """Warnings are lines of their own, each once; neither they nor bars appear if ``quiet``."""
     said = set()
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -127,10 +128,14 @@ def _plain_warnings(*, quiet: bool) -> Iterator[None]:
             say(f"purecover: warning: {text}")
         said.add(text)
 
+    token = show_bars.set(not quiet)
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=PurecoverWarning)
         warnings.showwarning = tell
-        yield
+        try:
+            yield
+        finally:
+            show_bars.reset(token)
 
 
 def _forget_stdout() -> None:

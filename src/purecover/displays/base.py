@@ -10,15 +10,14 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import wraps
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict
 
 import numpy as np
 
 from purecover._inputs import Tabular, labeled_value, refuse_frame, response_scores
-from purecover._parameters import Parameters, parameter
+from purecover._parameters import Parameters, parameter, unexpected
 from purecover._typing import ArrayLike, FloatArray, IntArray
-from purecover._validation import bad_type, public, require
+from purecover._validation import bad_type, public, require, show
 from purecover.counts import ScoreCounts
 from purecover.proportions import GivenProportions, KnownKeywords, MixtureProportions
 from purecover.recovery.rates import warn_of_contradiction
@@ -117,27 +116,8 @@ class Display(Tabular, ABC):
     ax_: Axes
     figure_: Figure | SubFigure
 
-    def __init_subclass__(cls) -> None:
-        """Give `from_estimator` the parameters of the display's own `from_predictions`."""
-        super().__init_subclass__()
-        if "from_predictions" not in vars(cls):
-            return
-        method = vars(Display)["from_estimator"].__func__
-
-        @wraps(method)
-        def from_estimator(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            return method(cls, *args, **kwargs)
-
-        *own, _ = inspect.signature(method).parameters.values()
-        taken = {"scores", *(each.name for each in own)}
-        draw: Any = cls
-        more = inspect.signature(draw.from_predictions).parameters.values()
-        from_estimator.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [*own, *(each for each in more if each.name not in taken)]
-        )
-        cls.from_estimator = classmethod(public(from_estimator))  # type: ignore[assignment]
-
     @classmethod
+    @public
     def from_estimator(
         cls, estimator: Any, X: Any, labeled: ArrayLike, *, response_method: str = "auto",
         **options: Any,
@@ -165,8 +145,12 @@ class Display(Tabular, ABC):
         Display
             The display, drawn.
         """
-        if "alpha" in inspect.signature(cls.from_estimator).parameters:
-            # Complain before the classifier goes to work.
+        draw: Any = cls
+        known = inspect.signature(draw.from_predictions).parameters
+        # Complain before the classifier goes to work.
+        if not options.keys() <= known.keys():
+            raise unexpected(options, known, show)
+        if "alpha" in known:
             GivenProportions.among(options).validated()
         rows = RowOptions(options.pop("positive_label", None), options.pop("sample_weight", None))
         scores = response_scores(
@@ -179,7 +163,6 @@ class Display(Tabular, ABC):
         if options.get("name") is None:
             options["name"] = type(estimator).__name__
         # Counted here, so that complaints about scores name this function.
-        draw: Any = cls
         display: Self = draw.from_predictions(rows.counted(scores, labeled), **options)
         return display
 

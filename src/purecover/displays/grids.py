@@ -12,7 +12,7 @@ from purecover._validation import bad_type, bad_value, check_instance, public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
 from purecover.proportions import MixtureProportions
-from purecover.recovery.grids import SensitivityGrid, auc_sensitivity, sensitivity
+from purecover.recovery.grids import SensitivityGrid, sensitivity
 from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SensitivityDisplay(base.Display):
     Parameters
     ----------
     grid : SensitivityGrid
-        The values, from :func:`sensitivity` or :func:`auc_sensitivity`.
+        The values, from :func:`sensitivity`.
     mark : MixtureProportions, optional
         The proportions in use, or the true ones, to be marked.
     name : str, optional
@@ -160,8 +160,8 @@ class SensitivityDisplay(base.Display):
         metric : str, default="roc_auc"
             A ranking or threshold metric of ``METRICS``.
         alphas, betas : float or array-like, optional
-            The grid; see :func:`sensitivity`, and :func:`auc_sensitivity` for the AUC. One
-            number for ``betas``, such as 1, gives a curve over alpha.
+            The grid; see :func:`sensitivity`. One number for ``betas``, such as 1, gives a
+            curve over alpha.
         threshold : float, optional
             Where a threshold metric is taken.
         target : {"population", "deployment", "pooled"} or float, default="population"
@@ -185,13 +185,10 @@ class SensitivityDisplay(base.Display):
         'observed (AUC 0.83)'
         """
         counts, mixture = cls._read(scores, labeled, options, warns=False)
-        if metric == "roc_auc":
-            grid = auc_sensitivity(counts, alphas=alphas, betas=betas)
-        else:
-            settings: dict[str, Any] = {"threshold": threshold, "target": target, "repair": repair}
-            grid = sensitivity(
-                counts, metric, alphas=alphas, betas=betas, scenario=mixture.scenario, **settings
-            )
+        grid = sensitivity(
+            counts, metric, alphas=alphas, betas=betas, threshold=threshold, target=target,
+            repair=repair, scenario=mixture.scenario,
+        )  # fmt: skip
         return cls(grid, mark=mixture)._drawn(options)
 
     def _summary(self) -> str:

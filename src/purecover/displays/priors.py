@@ -35,9 +35,6 @@ _TITLES = {
     "beta": r"$\beta$ (labeled)",
     "delta": r"$\beta - \alpha$",
 }
-LEAST_SPAN = 0.3
-"""How much of [0, 1] the axis shows at least, so that a small difference looks small."""
-
 _ROW_SHARE = 0.6
 """How much of its row an estimator's marks take up."""
 
@@ -220,11 +217,10 @@ class PriorsDisplay(base.Display):
         self._plot_rows(ax)
         drawn = [table[each] for each in ("value", "low", "high")]
         ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
-        if len(self.quantities) > 1:  # all of [0, 1], so that one sees what is near its ends
-            ax.set(xlabel="Share of positives", xlim=base.limits(*drawn))
-        else:
-            label = f"Share of positives, {_TITLES[self.quantities[0]]}"
-            ax.set(xlabel=label, xlim=_near(*drawn))
+        label = "Share of positives"
+        if len(self.quantities) == 1:
+            label += f", {_TITLES[self.quantities[0]]}"
+        ax.set(xlabel=label, xlim=base.limits(*drawn))  # all of [0, 1]: small looks small
         self._titled(given)
         if len(self.quantities) > 1 and _has_room(ax):  # beside the picture it hides no interval
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
@@ -285,24 +281,6 @@ def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
     figure.savefig(file, format=kind, dpi=150)
 
 
-def _near(*values: FloatArray) -> tuple[float, float]:
-    """A part of the unit interval around the values, wide enough to show small as small."""
-    pooled = np.concatenate(values)
-    pooled = pooled[np.isfinite(pooled)]
-    if not pooled.size:
-        return base.limits(pooled)
-    low, high = float(pooled.min()), float(pooled.max())
-    more = max(0.05 * (high - low), 0.01, (LEAST_SPAN - (high - low)) / 2)
-    low, high = low - more, high + more
-    # An end of the unit interval may be passed by a little, as in all displays.
-    bottom, top = base.limits(pooled)
-    if low < bottom:
-        low, high = bottom, max(high, bottom + LEAST_SPAN)
-    if high > top:
-        low, high = min(low, top - LEAST_SPAN), top
-    return max(low, bottom), high
-
-
 def _has_room(ax: Axes) -> bool:
     """Whether the figure holds nothing else and makes room for what stands beside the axes."""
     figure = ax.figure
@@ -340,8 +318,6 @@ class AlphaMaxDisplay(base.Display):
     flipped : bool, default=False
         Whether to draw the curve that beta depends on, with labeled and unlabeled exchanged: the
         ``curve_flipped_`` of a fitted :class:`AlphaMaxN`.
-    heuristic : bool, default=False
-        Whether to draw the quantity by which the elbow was chosen, on an axis of its own.
     name : str, optional
         The title of the axes.
 
@@ -353,10 +329,6 @@ class AlphaMaxDisplay(base.Display):
         The log-likelihood as computed, where one can see that it differs.
     elbow_ : matplotlib Line2D
         The vertical line at the elbow.
-    heuristic_ : matplotlib Line2D or None
-        What the elbow was chosen by.
-    heuristic_ax_ : matplotlib Axes or None
-        Its axes, which share the horizontal one.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
 
@@ -378,8 +350,6 @@ class AlphaMaxDisplay(base.Display):
     raw_: Line2D | None
     line_: Line2D
     elbow_: Line2D
-    heuristic_: Line2D | None
-    heuristic_ax_: Axes | None
 
     @public
     def __init__(
@@ -387,17 +357,14 @@ class AlphaMaxDisplay(base.Display):
         curve: AlphaMax | AlphaMaxCurve,
         *,
         flipped: bool = False,
-        heuristic: bool = False,
         name: str | None = None,
     ) -> None:
         valid.check_flag("flipped", flipped)
-        valid.check_flag("heuristic", heuristic)
         self.curve = _curve_of(curve, flipped=bool(flipped))
         self.flipped = bool(flipped)
         # What the share is: with wrong labels, not alpha alone.
         wrong_labels = getattr(curve, "curve_flipped_", None) is not None
         self._share = "alpha / beta" if wrong_labels else "alpha"
-        self.heuristic = bool(heuristic)
         self.name = name
 
     @classmethod
@@ -409,7 +376,6 @@ class AlphaMaxDisplay(base.Display):
         *,
         estimator: AlphaMax | None = None,
         flipped: bool = False,
-        heuristic: bool = False,
         **options: Unpack[AlphaMaxKeywords],
     ) -> Self:
         """Run AlphaMax on scores and draw its curve.
@@ -423,8 +389,6 @@ class AlphaMaxDisplay(base.Display):
         flipped : bool, default=False
             Whether to exchange the roles of labeled and unlabeled, for the curve that beta
             depends on.
-        heuristic : bool, default=False
-            Whether to draw what the elbow was chosen by.
         **options
 
         Returns
@@ -450,15 +414,13 @@ class AlphaMaxDisplay(base.Display):
         valid.check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
         counts = base.RowOptions.among(options).counted(scores, labeled)
         fitted = clone(estimator).fit(counts.flipped() if flipped else counts)
-        return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
+        return cls(fitted.curve_, flipped=flipped)._drawn(options)
 
     def _summary(self) -> str:
         return f"elbow at {self.curve.elbow:.3g}, {self.curve.inclusion.size} points"
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        names = ["inclusion", "log_likelihood", "corrected"]
-        if self.heuristic:
-            names.append("heuristic")
+        names = ("inclusion", "log_likelihood", "corrected")
         return {name: getattr(self.curve, name) for name in names}
 
     @public
@@ -474,12 +436,11 @@ class AlphaMaxDisplay(base.Display):
         Returns
         -------
         AlphaMaxDisplay
-            Itself, with the artists as ``raw_``, ``line_``, ``elbow_``, ``heuristic_`` and
-            ``heuristic_ax_`` (None where not drawn), ``ax_`` and ``figure_``.
+            Itself, with the artists as ``raw_`` (None where not drawn), ``line_``, ``elbow_``,
+            ``ax_`` and ``figure_``.
         """
         ax = self._open(ax, figsize=(6.4, 4.2))
         given, curve = base.Look.among(look), self.curve
-        self.heuristic_, self.heuristic_ax_ = None, None
         self.raw_ = None
         apart = float(np.abs(curve.corrected - curve.log_likelihood).max())
         if apart > _SEEN * float(np.ptp(curve.log_likelihood)):
@@ -491,26 +452,15 @@ class AlphaMaxDisplay(base.Display):
             curve.inclusion, curve.corrected, **base.style(line, given.curve_kwargs)
         )
         self.elbow_ = ax.axvline(curve.elbow, **_ELBOW, label=f"elbow at {curve.elbow:.3g}")
-        handles = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
-        if self.heuristic:
-            self.heuristic_ax_ = ax.twinx()
-            line = {"color": base.ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
-            (self.heuristic_,) = self.heuristic_ax_.plot(curve.inclusion, curve.heuristic, **line)
-            self.heuristic_ax_.set_ylabel("Heuristic of the elbow")
-            handles.append(self.heuristic_)
         ax.set(
             xlabel=_FLIPPED_LABEL if self.flipped else _LABEL.format(self._share),
             ylabel="Log-likelihood",
             xlim=(0.0, 1.0),
         )
         self._titled(given)
-        if given.despine and self.heuristic_ax_ is not None:
-            self.heuristic_ax_.spines["top"].set_visible(False)
-        if self.heuristic_ax_ is None:
-            # The curve leaves the lower left corner free: it is level first and falls last.
-            ax.legend(handles=handles, loc="lower left", framealpha=1)
-        else:  # there the heuristic is, low first and high last; and the upper axes cover the lower
-            self.heuristic_ax_.legend(handles=handles, loc="center left", framealpha=1)
+        # The curve leaves the lower left corner free: it is level first and falls last.
+        drawn = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
+        ax.legend(handles=drawn, loc="lower left", framealpha=1)
         return self
 
 

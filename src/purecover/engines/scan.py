@@ -15,7 +15,6 @@ from __future__ import annotations
 import glob
 import math
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePath
@@ -27,7 +26,7 @@ from purecover import _validation as valid
 from purecover._inputs import encode_labels, require_columns
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import public
-from purecover.exceptions import InvalidInputError, MissingDependencyError, PurecoverError
+from purecover.exceptions import InvalidInputError, MissingDependencyError
 
 TALLIES = ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq")
 MAX_REGIONS = 48
@@ -728,10 +727,9 @@ def _logarithm(rows: Any) -> Any:
     return rows.with_columns(pu_log=nw.col("pu_log").log())
 
 
-# -- Files of any size as a lazy frame: Parquet or CSV, read by an engine that streams them ------
+# -- Files of any size as a lazy frame: Parquet or CSV, which DuckDB streams ---------------------
 
 
-ENGINES = ("duckdb", "polars", "spark")
 _KEPT: dict[tuple[str | None, int | None], Any] = {}
 """Connections of an older DuckDB by their settings; not one per call, as each has threads."""
 _FORMATS = {
@@ -753,22 +751,18 @@ _PLAIN_CSV: dict[str, Any] = {
 def scan_files(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    engine: str = "duckdb",
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> Any:
-    r"""Parquet or CSV files as one lazy frame, to be counted without loading them.
+    r"""Parquet or CSV files as one lazy frame of DuckDB, to be counted without loading them.
 
     Parameters
     ----------
     paths : str, path or list of them
         Files or patterns such as ``"scores/*.parquet"``; all of one format, told by their names.
         No two may mean the same file. A folder called ``day=1`` is no column; for such columns
-        pass a frame of the engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
-        the engine to fetch.
-    engine : {"duckdb", "polars", "spark"}, default="duckdb"
-        What reads them. CSV is read by DuckDB alone, so that a file means the same everywhere.
-        Polars comes with the extra ``engines``, Spark with ``spark`` (and needs Java).
+        pass a frame of your engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
+        DuckDB to fetch.
     memory_limit : str, optional
         The most memory DuckDB may use, such as ``"2GB"``; it writes to disk what does not fit.
         By default four fifths of the machine's memory.
@@ -777,7 +771,7 @@ def scan_files(
 
     Returns
     -------
-    duckdb.DuckDBPyRelation, polars.LazyFrame or pyspark.sql.DataFrame
+    duckdb.DuckDBPyRelation
         The frame, for :meth:`ScoreCounts.from_frame` or :func:`evaluate`.
 
     See Also
@@ -796,31 +790,21 @@ def scan_files(
     ...     print(ScoreCounts.from_frame(frame, score="s", labeled="y"))
     ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
     """
-    valid.check_choice("engine", engine, ENGINES)
     names = _paths(paths)
     kind = _format(names)
     if threads is not None:
         threads = valid.check_integer("threads", threads, low=1)
     if memory_limit is not None and not isinstance(memory_limit, str):
         raise valid.bad_type("memory_limit", "a size such as '2GB'", memory_limit)
-    if engine != "duckdb" and (memory_limit, threads) != (None, None):
-        given = "memory_limit" if memory_limit is not None else "threads"
-        hint = "leave it out, or configure that engine itself"
-        raise valid.bad_value(given, f"None with engine={engine!r}", "a value", hint)
-    if engine != "duckdb" and kind == "csv":
-        hint = f"write Parquet, or pass a frame of {engine} to ScoreCounts.from_frame"
-        raise valid.bad_value("engine", "'duckdb' for CSV files", f"{engine!r}", hint)
+    import duckdb
+
     try:
-        if engine == "duckdb":
-            return _duckdb(names, kind, memory_limit, threads)
-        return _polars(names) if engine == "polars" else _spark(names)
-    except PurecoverError:
-        raise
-    except Exception as error:
+        return _relation(names, kind, memory_limit, threads)
+    except duckdb.Error as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise valid.bad_value(
             "paths",
-            f"{'Parquet' if kind == 'parquet' else 'CSV'} files that {engine} can read",
+            f"{'Parquet' if kind == 'parquet' else 'CSV'} files that DuckDB can read",
             f"{valid.show(names[0])}: {first[:200]}",
             "is the pattern right, and were the files written completely?",
         ) from error
@@ -864,13 +848,6 @@ def _literal(name: str) -> str:
     return glob.escape(name) if Path(name).is_file() else name
 
 
-def _hadoop(name: str) -> str:
-    """The same pattern for Hadoop, where a backslash makes a letter literal, and braces choose."""
-    if Path(name).exists():
-        name = re.sub(r"([{}])", r"\\\1", name)
-    return re.sub(r"\[([\[*?])\]", r"\\\1", name)
-
-
 def _suffix(name: str) -> str:
     """How a name ends, but for what says that the file is compressed."""
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
@@ -893,7 +870,7 @@ def _format(names: list[str]) -> str:
     return found.pop()
 
 
-def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int | None) -> Any:
+def _relation(names: list[str], kind: str, memory_limit: str | None, threads: int | None) -> Any:
     import duckdb
 
     # Order does not matter to counts, and keeping it costs memory. Nothing is downloaded.
@@ -921,26 +898,3 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
     if kind == "parquet":
         return connection.read_parquet(names, **options)
     return connection.read_csv(names, **options, **_PLAIN_CSV)
-
-
-def _polars(names: list[str]) -> Any:
-    polars = valid.require("polars", extra="engines")
-    frame = polars.scan_parquet(names, hive_partitioning=False)
-    frame.collect_schema()  # now rather than in the middle of counting
-    return frame
-
-
-def _spark(names: list[str]) -> Any:
-    sql = valid.require("pyspark.sql", extra="spark")
-    try:
-        session = sql.SparkSession.builder.getOrCreate()
-    except Exception as error:
-        reason = next(iter(str(error).splitlines()), "")[:200]
-        raise InvalidInputError(
-            f"{{function}} could not start Spark: {reason}.\n"
-            "Hint: Spark needs Java 17 or newer (JAVA_HOME), or start a SparkSession yourself "
-            "before"
-        ) from error
-    names = [_hadoop(name) for name in names]
-    reader = session.read.option("recursiveFileLookup", "true")  # in which folders are no columns
-    return reader.parquet(*names)

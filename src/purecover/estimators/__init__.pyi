@@ -1,15 +1,12 @@
 from purecover.estimators.alphamax import AlphaMax as AlphaMax
-from purecover.estimators.alphamax import AlphaMaxCurve as AlphaMaxCurve
 from purecover.estimators.alphamax import AlphaMaxN as AlphaMaxN
 from purecover.estimators.base import Inclusions as Inclusions
 from purecover.estimators.base import PriorEstimator as PriorEstimator
 from purecover.estimators.base import prior_estimators as prior_estimators
 from purecover.estimators.base import register_prior_estimator as register_prior_estimator
-from purecover.estimators.clean_labels import CleanTest as CleanTest
 from purecover.estimators.clean_labels import clean_test as clean_test
 from purecover.estimators.compare import compare_priors as compare_priors
 from purecover.estimators.comparison import PriorComparison as PriorComparison
-from purecover.estimators.comparison import PriorRow as PriorRow
 from purecover.estimators.dedpul import DEDPUL as DEDPUL
 from purecover.estimators.estimate import PriorEstimate as PriorEstimate
 from purecover.estimators.inclusion import inclusion_bound as inclusion_bound
@@ -21,7 +18,4 @@ from purecover.estimators.ratios import BBE as BBE
 from purecover.estimators.ratios import ElkanNoto as ElkanNoto
 from purecover.estimators.ratios import RocSlope as RocSlope
 from purecover.estimators.reference import ReferencePosterior as ReferencePosterior
-from purecover.estimators.rows import FeaturePriorEstimator as FeaturePriorEstimator
-from purecover.estimators.rows import FeatureRows as FeatureRows
-from purecover.estimators.scar import ScarTest as ScarTest
 from purecover.estimators.scar import scar_test as scar_test

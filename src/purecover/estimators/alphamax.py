@@ -22,24 +22,24 @@ from purecover._codec import plain_fields
 from purecover._inputs import Tabular
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import Frozen, bad_value, check_choice, check_integer, check_real
+from purecover._validation import Frozen, check_choice, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import (
     Inclusions,
     PriorEstimator,
     register_prior_estimator,
 )
-from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
+from purecover.estimators.clean_labels import CLEAN_RULES, clean_verdict
 from purecover.estimators.elbows import (
     RELEASED_RANGE,
     Curves,
     Elbow,
-    chance_limits,
     find_elbow,
 )
 from purecover.estimators.inclusion_likelihood import bin_ratios, inclusion_curve
+from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.samples import weight_units
-from purecover.estimators.score_histogram import BinRule, Bins, bin_starts, binned
+from purecover.estimators.score_histogram import bin_starts, binned
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,7 +56,7 @@ class AlphaMaxCurve(Frozen, Tabular):
         The same made non-increasing: the largest value at c or beyond.
     heuristic : ndarray of shape (n_grid,)
         What the elbow was chosen by, NaN where the rule does not look. The two elbows that
-        compare slopes take its maximum, the other two the last c where it is not positive.
+        compare slopes take its maximum, the deviance the last c where it is not positive.
     elbow_index : int
         Where on the grid the elbow is.
 
@@ -92,20 +92,6 @@ class AlphaMaxCurve(Frozen, Tabular):
         return plain_fields(self, "elbow")
 
 
-Weighting = Literal["auto", "balanced", "counts"]
-
-_DEFAULTS: dict[str, tuple[Bins, str]] = {
-    "deviance": ("merged", "balanced"),
-    "paper": ("released", "balanced"),
-    "released": ("released", "balanced"),
-    "likelihood_ratio": ("equal-mass", "counts"),
-}
-"""Bins and weighting of each elbow, where both are ``"auto"``."""
-
-_REPLICATES = 1024
-"""Replicates at a time, so that many of few scores do not fill the memory."""
-
-
 @register_prior_estimator("alphamax")
 @dataclass(kw_only=True, eq=False, repr=False)
 class AlphaMax(PriorEstimator):
@@ -120,22 +106,10 @@ class AlphaMax(PriorEstimator):
 
     Parameters
     ----------
-    elbow : {"deviance", "paper", "released", "likelihood_ratio"}, default="deviance"
-        How the end of the plateau is found; see Notes.
+    elbow : {"deviance", "paper", "released"}, default="deviance"
+        How the end of the plateau is found, and from which histogram; see Notes.
     step : float, default=0.0025
         Spacing of the grid of inclusions, at most 0.05. The released code has 0.01.
-    bins : {"auto", "merged", "released", "equal-mass"} or int, default="auto"
-        The histogram. ``"released"``: Scott's rule for the labeled scores, the width rounded to
-        1, 2, 3 or 5 times a power of ten. ``"merged"``: the same, bins joined from the top until
-        each holds 20 labeled examples (the square root of all, if that is more) and 5 unlabeled
-        ones; or a fifth of all, if that is fewer.
-        ``"equal-mass"``: 10 bins, or as many as a number says, of equal mass. ``"auto"``: merged
-        for the deviance, equal-mass for the likelihood ratio, else released. All but equal-mass
-        bins depend on the values of the scores, not only on their order.
-    weighting : {"auto", "balanced", "counts"}, default="auto"
-        Whether the two samples weigh the same in the likelihood or each example does.
-        ``"auto"``: each example for the likelihood ratio, which has no meaning otherwise, else
-        the samples.
 
     Attributes
     ----------
@@ -173,8 +147,11 @@ class AlphaMax(PriorEstimator):
     ``"released"``
         Largest change between the slopes of two lines below the curve, over .10 to each side.
         It cannot return anything below .10 or above .89.
-    ``"likelihood_ratio"``
-        The last c at which twice the loss of likelihood is at most 5.
+
+    Bins have the width of Scott's rule for the labeled scores, rounded to 1, 2, 3 or 5 times a
+    power of ten. For the deviance they are joined from the top until each holds 20 labeled
+    examples (the square root of all, if that is more) and 5 unlabeled ones; or a fifth of all, if
+    that is fewer. They depend on the values of the scores, not only on their order.
 
     All of them overestimate alpha if no region of the scores is free of negatives.
 
@@ -196,19 +173,6 @@ class AlphaMax(PriorEstimator):
 
     elbow: Elbow = checked("deviance", check_choice, choices=get_args(Elbow))
     step: float = checked(0.0025, check_real, low=1e-4, high=0.05)
-    bins: Bins | Literal["auto"] = "auto"
-    weighting: Weighting = checked("auto", check_choice, choices=get_args(Weighting))
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        if isinstance(self.bins, str):
-            check_choice("bins", self.bins, ("auto", *get_args(BinRule)))
-        else:
-            check_integer("bins", self.bins, low=2, high=10_000)
-        if self.elbow == "likelihood_ratio" and self.weighting == "balanced":
-            raise bad_value(
-                "weighting", "'counts' for a likelihood ratio", "'balanced'", "leave it out"
-            )
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         self.curve_, inclusions = self._run(counts)
@@ -254,37 +218,21 @@ class AlphaMax(PriorEstimator):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        found = np.zeros((len(labeled), 2))
-        for start in range(0, len(labeled), _REPLICATES):
-            part = slice(start, start + _REPLICATES)
-            curves, _ = self._curves(counts, labeled[part], unlabeled[part], whole=False)
-            _, index = find_elbow(curves, self.elbow)
-            found[part, 0] = np.where(_is_flat(curves), 1.0, curves.inclusion[index])
-        return found
+        curves, _ = self._curves(counts, labeled, unlabeled)
+        a = np.where(_is_flat(curves), 1.0, curves.inclusion[find_elbow(curves, self.elbow)[1]])
+        return np.column_stack((a, np.zeros(a.size)))
 
     def _curves(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, whole: bool = True
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> tuple[Curves, FloatArray]:
-        """Corrected curves of replicates over the bins of the data; and before correction.
-
-        If not the ``whole`` of them, then as much as tells where the elbow is.
-        """
-        bins, weighting = _DEFAULTS[self.elbow]
-        if self.bins != "auto":
-            bins = self.bins
-        if self.weighting != "auto":
-            weighting = self.weighting
-        starts = bin_starts(counts, bins)
+        """Corrected curves of replicates over the bins of the data; and before correction."""
+        starts = bin_starts(counts, merged=self.elbow == "deviance")
         units = weight_units(counts)
         q, n_labeled = _shares(labeled, starts, units[0])
         p, n_unlabeled = _shares(unlabeled, starts, units[1])
-        weights = (1.0, 1.0)
-        if weighting == "counts":  # replicates are as large as each other, or nearly so
-            weights = float(n_unlabeled.mean()), float(n_labeled.mean())
         grid: FloatArray = np.arange(np.ceil(1 / self.step - 1e-9), dtype=np.float64) * self.step
-        curves = Curves(grid, grid[None], p, q, (n_unlabeled, n_labeled), weights)
-        chance = None if whole or self.elbow != "deviance" else chance_limits(curves)
-        raw = inclusion_curve(p, q, grid, weights, chance)
+        curves = Curves(grid, grid[None], p, q, (n_unlabeled, n_labeled))
+        raw = inclusion_curve(p, q, grid)
         corrected = np.maximum.accumulate(raw[:, ::-1], axis=1)[:, ::-1]
         return replace(curves, log_likelihood=corrected), raw
 
@@ -300,7 +248,7 @@ class AlphaMaxN(AlphaMax):
 
     Parameters
     ----------
-    elbow, step, bins, weighting
+    elbow, step
         See :class:`AlphaMax`.
     clean : {"test", "never", "always"}, default="test"
         When to take labels as clean, which is beta = 1 exactly: if a test does not reject it,
@@ -365,12 +313,8 @@ class AlphaMaxN(AlphaMax):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        found = super()._estimate_many(counts, labeled, unlabeled)
-        noisy = ~clean_many(counts, labeled, unlabeled, self.clean)
-        if noisy.any():
-            exchanged = unlabeled[noisy, ::-1], labeled[noisy, ::-1]
-            found[noisy, 1] = super()._estimate_many(self._flip(counts), *exchanged)[:, 0]
-        return found
+        run = NoisyLabels(AlphaMax(elbow=self.elbow, step=self.step), clean=self.clean)
+        return run._estimate_many(counts, labeled, unlabeled)
 
 
 def _shares(tally: CountArray, starts: IntArray, unit: float) -> tuple[FloatArray, FloatArray]:

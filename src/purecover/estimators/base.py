@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import warnings
 from abc import ABC, abstractmethod
@@ -25,6 +24,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.inclusion import inclusion_bound
 from purecover.estimators.parameters import Parametrized
 from purecover.estimators.replicates import (
+    HALF_SAMPLES,
     NamedEnds,
     ReplicateDraws,
     draw_replicates,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-IntervalMethod = Literal["bootstrap", "m-out-of-n", "bound", "posterior"]
+IntervalMethod = Literal["bootstrap", "bound", "posterior"]
 
 MAX_THRESHOLDS = 2**14
 """Counts with more distinct scores are thinned before they are resampled."""
@@ -139,6 +139,23 @@ class PriorEstimator(Parametrized, ABC):
         """
         check_fields(self)
 
+    def _read(self, scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
+        """Read what ``fit`` is given: counts, or what an estimator that takes features works on.
+
+        The latter has ``n_features``, ``n_labeled``, ``n_unlabeled`` and ``flipped``.
+        """
+        counts = read_counts(scores, labeled, sample_weight)
+        check_both_sides(counts)
+        return counts
+
+    def _count(self, data: Any) -> ScoreCounts:
+        """Count scores of what was read, to test whether labels are clean."""
+        return data
+
+    def _half(self, data: Any, rng: np.random.Generator) -> Any:
+        """Draw half of what was read; where features are taken, intervals come from halves."""
+        raise NotImplementedError
+
     def _for_draws(self) -> PriorEstimator:
         """Return a quicker estimator for differences between many samples."""
         return self
@@ -206,15 +223,15 @@ class PriorEstimator(Parametrized, ABC):
         self
         """
         self._check_params()
-        counts = read_counts(scores, labeled, sample_weight)
-        check_both_sides(counts)
+        data = self._read(scores, labeled, sample_weight)
         with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
-            found = self._estimate(counts)
-        self._keep(found, common_notes(counts), n_features=1)
-        self._counts = counts.thinned(MAX_THRESHOLDS)
+            found = self._estimate(data)
+        self._keep(found, common_notes(data))
+        self._data = data.thinned(MAX_THRESHOLDS) if isinstance(data, ScoreCounts) else data
+        self.n_features_in_ = getattr(data, "n_features", 1)
         return self
 
-    def _keep(self, found: Inclusions, notes: tuple[str, ...], *, n_features: int) -> None:
+    def _keep(self, found: Inclusions, notes: tuple[str, ...]) -> None:
         """Set the attributes of a fitted estimator; refuse inclusions that tell nothing apart."""
         name, inner = type(self).__name__, getattr(self, "estimator", None)
         whose = type(inner if isinstance(inner, PriorEstimator) else self).__name__
@@ -238,7 +255,6 @@ class PriorEstimator(Parametrized, ABC):
         self.proportions_ = MixtureProportions.from_inclusions(found.a, found.b, origin=name)
         details = {"identifiable": True, **found.details, "notes": (*notes, *found.notes)}
         self.diagnostics_ = FrozenDict(details)
-        self.n_features_in_ = n_features
         self.__dict__.pop("interval_", None)  # of an earlier fit
 
     @cached_property
@@ -252,7 +268,7 @@ class PriorEstimator(Parametrized, ABC):
         *,
         confidence_level: float = 0.95,
         method: IntervalMethod | None = None,
-        n_resamples: int = 1000,
+        n_resamples: int | None = None,
         random_state: RandomState = 0,
         resampler: Resampler | None = None,
     ) -> Mapping[str, Interval]:
@@ -262,11 +278,12 @@ class PriorEstimator(Parametrized, ABC):
         ----------
         confidence_level : float, default=0.95
             Nominal coverage.
-        method : {"bootstrap", "m-out-of-n", "bound", "posterior"}, optional
+        method : {"bootstrap", "bound", "posterior"}, optional
             How the ends are found; see Notes. Default: the bootstrap, or the posterior where
-            the estimator has one (:class:`LabelCurve`).
-        n_resamples : int, default=1000
-            Number of replicates; the bound and the posterior need none.
+            the estimator has one (:class:`LabelCurve`), or halves where it takes features.
+        n_resamples : int, optional
+            Number of replicates; the bound and the posterior need none. Default: 1000, or 100
+            halves.
         random_state : int, numpy.random.Generator or None, default=0
             Where randomness comes from.
         resampler : GroupResampler, optional
@@ -286,14 +303,6 @@ class PriorEstimator(Parametrized, ABC):
         infimum, which is not differentiable, so that consistency of the bootstrap is not
         guaranteed.
 
-        ``"m-out-of-n"`` is meant for estimators that are not smooth. Replicates hold a share
-        :math:`s` of the examples on each side, with :math:`s n = n^{0.7}` on the smaller one.
-        From their
-        quantiles :math:`q` and the estimate :math:`\hat\theta` follow the ends
-        :math:`\hat\theta - \sqrt{s}\,(q - \hat\theta)`, cut to [0, 1]. The estimate itself
-        may lie outside, if small samples bias the estimator much. Where the two variants
-        disagree, trust neither.
-
         ``"bound"`` holds at its level for every sample size and every pair of densities: upper
         bounds :math:`A` of the inclusion :math:`a` and, if beta is estimated, :math:`B` of
         :math:`b` (each at half the error) leave :math:`\alpha \in [0, A]`,
@@ -302,15 +311,25 @@ class PriorEstimator(Parametrized, ABC):
         not the proportions are identifiable.
 
         ``"posterior"`` takes quantiles of the posterior distribution.
+
+        Where features are taken, a replicate is half of the rows of each sample, none of them
+        twice, and the spread of the replicates around their median is put around the estimate:
+        halves of :math:`n` rows differ from the whole by as much as the whole does from the
+        truth. Copies of a row would stand on both sides of a fold, or next to one another.
         """
         self._check_fitted("interval")
         level = check_level(confidence_level)
         if method is not None:
             valid.check_choice("method", method, get_args(IntervalMethod))
         chosen = method or self._usual_method(resampler)
+        if n_resamples is None:
+            n_resamples = 100 if chosen == HALF_SAMPLES else 1000
         n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
         rng = valid.check_random_state(random_state)
         _check_resampler(chosen, resampler)
+        if chosen != HALF_SAMPLES and not isinstance(self._data, ScoreCounts):
+            hint = "fit the estimator to scores"
+            raise valid.bad_value("method", "left out for features", repr(chosen), hint)
         if chosen == "bound":
             return named_intervals(
                 self.proportions_, self._bounds(level), level, "one-sided bounds"
@@ -330,7 +349,11 @@ class PriorEstimator(Parametrized, ABC):
         self, method: str, resampler: Any, n_resamples: int, rng: np.random.Generator
     ) -> ReplicateDraws:
         """Estimate alpha and beta of replicates."""
-        return draw_replicates(self, self._counts, method, resampler, n_resamples, rng)
+        if method == HALF_SAMPLES:
+            halves = (self._half(self._data, rng) for _ in range(n_resamples))
+            found = inclusions_of(self._estimate, halves)
+            return ReplicateDraws(proportions_of_many(found), HALF_SAMPLES)
+        return draw_replicates(self, self._data, resampler, n_resamples, rng)
 
     def _posterior_ends(self, level: float) -> NamedEnds:  # noqa: ARG002
         must = "one that needs no posterior, which only LabelCurve has"
@@ -345,8 +368,8 @@ class PriorEstimator(Parametrized, ABC):
         b = 0.0
         if self.estimates_beta:
             level = 1 - (1 - level) / 2
-            b = inclusion_bound(self._counts.flipped(), confidence_level=level)
-        a = inclusion_bound(self._counts, confidence_level=level)
+            b = inclusion_bound(self._data.flipped(), confidence_level=level)
+        a = inclusion_bound(self._data, confidence_level=level)
         least_delta = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
         return {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least_delta, 1.0)}
 
@@ -370,9 +393,15 @@ class PriorEstimator(Parametrized, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
+        tags.input_tags.two_d_array = takes_features(self)
         tags.target_tags.required = True
         return tags
+
+
+def takes_features(estimator: PriorEstimator) -> bool:
+    """Whether an estimator, or the one that it wraps, takes features."""
+    inner = getattr(estimator, "estimator", None)
+    return "features" in (estimator.takes, getattr(inner, "takes", "scores"))
 
 
 EstimatorT = TypeVar("EstimatorT", bound=type[PriorEstimator])
@@ -395,7 +424,7 @@ def _check_resampler(method: str, resampler: object) -> None:
         raise valid.bad_type("resampler", "None or a resampler", resampler, hint)
     if method != "bootstrap":
         must = "'bootstrap' where a resampler is given"
-        hint = "subsamples and bounds need independent rows"
+        hint = "bounds need independent rows"
         raise valid.bad_value("method", must, repr(method), hint)
 
 
@@ -452,13 +481,13 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
         given: object = cls  # decorators meet anything
         if not (isinstance(given, type) and issubclass(given, PriorEstimator)):
             raise valid.bad_type("cls", "a subclass of PriorEstimator", given)
-        if inspect.isabstract(given):
-            hint = "write a method _estimate(self, counts) that returns Inclusions"
-            raise valid.bad_value("cls", "a class without abstract methods", repr(given), hint)
-        if needed := _required(given):
+        try:
+            given()
+        except TypeError as error:
             must = "a class that can be made without arguments"
-            got = f"{given.__name__}, which needs {', '.join(needed)}"
-            raise valid.bad_value("cls", must, got, "give each of them a default")
+            got = f"{given.__name__} ({error})"
+            hint = "write _estimate(self, counts), and give each parameter a default"
+            raise valid.bad_value("cls", must, got, hint) from error
         taken = _REGISTERED.get(name)
         # The same class again, from a notebook cell or a reloaded module, is welcome.
         if taken is not None and repr(taken) != repr(given):
@@ -513,10 +542,3 @@ def _load_estimators() -> None:
                 PurecoverWarning,
                 stacklevel=3,
             )
-
-
-def _required(cls: type) -> list[str]:
-    """Parameters of ``__init__`` without a default."""
-    wild = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = inspect.signature(cls).parameters.values()
-    return [p.name for p in parameters if p.default is p.empty and p.kind not in wild]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -14,146 +13,20 @@ from threadpoolctl import threadpool_limits
 from purecover import _validation as valid
 from purecover._inputs import encode_labels, refuse_frame
 from purecover._progress import Progress, shown
-from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
+from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import MAX_THRESHOLDS, PriorEstimator, prior_estimators
+from purecover.estimators.base import PriorEstimator, prior_estimators, takes_features
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, with_clean_labels
 from purecover.estimators.comparison import PriorComparison, PriorRow
 from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.parameters import clone
-from purecover.estimators.replicates import MOST_CELLS, ReplicateDraws, half
-from purecover.estimators.rows import (
-    FeaturePriorEstimator,
-    FeatureRows,
-    check_differ,
-    read_matrix,
-)
 from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
-from purecover.exceptions import InvalidInputError, PurecoverError
+from purecover.exceptions import PurecoverError
 from purecover.intervals import resampling
-from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.interval import check_level
 from purecover.proportions import percent_hint
 from purecover.recovery.rates import effective_sizes
-
-_MAX_TRIES = 100
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """Counts or rows of features that estimators are fitted to, and the replicates of them.
-
-    Attributes
-    ----------
-    data : tuple
-        The first arguments of ``fit``.
-    sizes : tuple of float
-        Labeled and unlabeled examples, or their total weights.
-    effective_labeled : float
-        Number of labeled examples of equal weight that would tell as much.
-    n_resamples, seed : int
-        Number of replicates, and seed of their draws.
-    resampler : GroupResampler, _GroupedRows or None
-        Draws replicates of dependent rows.
-    weight : ndarray or None
-        Weights of rows of features; estimators that take features refuse weights themselves.
-    """
-
-    data: tuple[Any, ...]
-    sizes: tuple[float, float]
-    effective_labeled: float
-    resampler: Any = None
-    weight: FloatArray | None = None
-    n_resamples: int = 0
-    seed: int = 0
-
-    @property
-    def n_thresholds(self) -> int:
-        """Distinct scores; 0 for features."""
-        counts = self.data[0]
-        return counts.n_thresholds if isinstance(counts, ScoreCounts) else 0
-
-    @cached_property
-    def replicates(self) -> tuple[ScoreCounts, CountArray, CountArray] | None:
-        """Bootstrap replicates that all estimators share; None if they take too much memory."""
-        if self.resampler is not None or not 0 < self.n_thresholds * self.n_resamples <= MOST_CELLS:
-            return None
-        resampler = resampling.resampler_for(self.data[0].thinned(MAX_THRESHOLDS), "multinomial")
-        rng = np.random.default_rng(self.seed)
-        return resampler.counts, *resampling.draw_many(resampler, rng, self.n_resamples)
-
-
-@dataclass(frozen=True, eq=False)
-class _GroupedRows(FeatureRows):
-    """Rows that depend on each other within groups, which replicates draw as a whole."""
-
-    labeled_group: IntArray
-    unlabeled_group: IntArray
-
-    def subsampled(
-        self,
-        most_labeled: int,  # noqa: ARG002 - how many rows half of the groups hold is left to chance
-        most_unlabeled: int,  # noqa: ARG002
-        rng: np.random.Generator,
-    ) -> FeatureRows:
-        """Draw all rows of half of the groups, without replacement."""
-        n_groups = 1 + max(int(self.labeled_group.max()), int(self.unlabeled_group.max()))
-        for _ in range(_MAX_TRIES):
-            drawn = np.zeros(n_groups, dtype=np.bool_)
-            drawn[rng.permutation(n_groups)[: half(n_groups)]] = True
-            few, many = drawn[self.labeled_group], drawn[self.unlabeled_group]
-            if few.any() and many.any():
-                return FeatureRows(self.labeled[few], self.unlabeled[many])
-        raise InvalidInputError(
-            f"resampling drew {_MAX_TRIES} halves of the groups without a labeled or an unlabeled "
-            "example: too few groups hold one.\nHint: use finer groups, or no groups at all"
-        )
-
-
-def _read_scores(
-    scores: Any, labeled: ArrayLike | None, beside: dict[str, Any], drawing: dict[str, Any]
-) -> _Sample:
-    """Count scores, one number for each example."""
-    resampler = None
-    if beside["groups"] is not None:
-        resampler = resampling.group_resampler(scores, labeled, **beside)
-        counts = resampler.counts
-    else:
-        plain = {name: value for name, value in beside.items() if name != "groups"}
-        counts = ScoreCounts._of(scores, labeled, **plain)
-    check_both_sides(counts)
-    sizes = counts.n_labeled, counts.n_unlabeled
-    return _Sample((counts,), sizes, effective_sizes(counts)[0], resampler, **drawing)
-
-
-def _read_features(
-    features: Any, labeled: Any, beside: dict[str, Any], drawing: dict[str, Any]
-) -> tuple[_Sample, int]:
-    """Read rows of features, and the number of features; one feature is counted like a score."""
-    matrix = read_matrix(features, "features")
-    n_rows = valid.to_numpy("labeled", labeled).size
-    if len(matrix) != n_rows:
-        must, hint = f"as many rows as labeled has values ({n_rows})", "a row is an example"
-        raise valid.bad_value("features", must, f"{len(matrix)} rows", hint)
-    valid.check_alignment(features, labeled)
-    labels = {name: beside[name] for name in ("positive_label", "negative_label")}
-    positive, negative = encode_labels(labeled, n_rows, **labels)
-    kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
-    used, ours = matrix[kept], positive[kept]
-    rows = FeatureRows(used[ours], used[~ours])
-    check_differ(rows)
-    if rows.n_features == 1:
-        return _read_scores(matrix[:, 0], labeled, beside, drawing), 1
-    resampler, weight = None, beside["sample_weight"]
-    if beside["groups"] is not None:
-        groups = resampling.read_groups(beside["groups"], n_rows, kept)
-        resampler = _GroupedRows(rows.labeled, rows.unlabeled, groups[ours], groups[~ours])
-    if weight is not None:
-        weight = valid.as_weights(weight, n_rows)[kept]
-    sizes = rows.n_labeled, rows.n_unlabeled
-    sample = _Sample((used, ours), sizes, rows.n_labeled, resampler, weight, **drawing)
-    return sample, rows.n_features
-
 
 DEFAULT = "default"
 """What the default estimator is called where it is not registered under another name."""
@@ -214,7 +87,7 @@ def compare_priors(
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; who takes features knows none.
     groups : array-like of shape (n,), optional
-        Which rows depend on each other; whole groups are resampled then.
+        Which rows depend on each other; whole groups are resampled then. Not beside features.
     positive_label, negative_label : object, optional
         The value that means labeled, where it is not obvious, and the value that marks known
         negatives. Known negatives are left out.
@@ -256,21 +129,16 @@ def compare_priors(
     With features beside the scores, estimators that take features look at those:
 
     >>> import numpy as np
-    >>> class ByFirstColumn(pu.estimators.FeaturePriorEstimator):
-    ...     def _estimate_rows(self, rows, rng):
-    ...         high = np.median(rows.labeled[:, 0])
-    ...         share = 2 * np.mean(rows.unlabeled[:, 0] > high)
-    ...         return pu.estimators.Inclusions(min(1.0, float(share)))
     >>> noise = np.random.default_rng(0).normal(size=1200)
     >>> both = pu.compare_priors(
     ...     sample.scores,
     ...     sample.labeled,
     ...     features=np.column_stack((sample.scores, noise)),
-    ...     estimators=["bbe", ByFirstColumn()],
+    ...     estimators=["bbe", "tice"],  # of the package purecover-paper
     ...     n_resamples=0,
     ... )
     >>> [(row.name, row.estimated_from) for row in both]
-    [('bbe', 'scores'), ('ByFirstColumn', 'features')]
+    [('bbe', 'scores'), ('tice', 'features')]
     """
     if beta is not None:
         beta = valid.check_real(
@@ -298,46 +166,76 @@ def compare_priors(
         what = "features" if scores is None else "scores"
         must = f"given with {what}: for each, whether the example carries the label"
         raise valid.bad_type("labeled", must, labeled)
-    drawing: dict[str, Any] = {
-        kind: {"n_resamples": n, "seed": seed} for kind, n in replicates.items()
-    }
-    samples, n_features = {}, 0
+    resampler, n_features = None, 0
+    data: dict[str, tuple[Any, ...]] = {}
+    if features is not None:
+        if groups is not None:
+            raise valid.bad_value("groups", "None beside features", "groups", "compare scores")
+        data["features"] = _read_features(features, labeled, positive_label, negative_label)
+        n_features = data["features"][0].shape[1]
+        counts = ScoreCounts.from_scores(np.arange(len(data["features"][1])), data["features"][1])
     if scores is not None:
         refuse_frame(scores)
-        samples["scores"] = _read_scores(scores, labeled, beside, drawing["scores"])
-    if features is not None:
-        samples["features"], n_features = _read_features(
-            features, labeled, beside, drawing["features"]
-        )
-    chosen, default = _choose(estimators, samples, noisy=beta is None)
+        if groups is not None:
+            resampler = resampling.group_resampler(scores, labeled, **beside)
+            counts = resampler.counts
+        else:
+            del beside["groups"]
+            counts = ScoreCounts._of(scores, labeled, **beside)
+        check_both_sides(counts)
+        data["scores"] = (counts,)
+    chosen = _choose(estimators, data, noisy=beta is None)
+    default = default_estimator()
     rows: list[PriorRow] = []
     with shown(progress) as bar:
         for done, (name, estimator) in enumerate(chosen.items()):
             if bar is not None:
                 bar(done, len(chosen))
             prepared = _prepared(estimator, beta)
-            kind = "features" if n_features and _reads_features(prepared) else "scores"
-            row = _run(name, prepared, beta, samples[kind], level)
-            rows.append(replace(row, is_default=name == default, estimated_from=kind))
+            kind = "features" if n_features and takes_features(prepared) else "scores"
+            weight = sample_weight if kind == "features" else None
+            row, fitted = _run(name, prepared, beta, data[kind], weight)
+            if fitted is not None and replicates[kind]:
+                drawn = (resampler, replicates[kind], seed)
+                row = _with_intervals(row, prepared, fitted, drawn, level)
+            rows.append(replace(row, is_default=_same(estimator, default), estimated_from=kind))
         if bar is not None:
             bar(len(chosen), len(chosen))
-    sample = samples.get("scores") or samples["features"]
     n_made = max(replicates[row.estimated_from] for row in rows)
     unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
     return PriorComparison(
         rows=tuple(rows),
-        n_labeled=sample.sizes[0],
-        n_unlabeled=sample.sizes[1],
-        n_thresholds=sample.n_thresholds if "scores" in samples else 0,
+        n_labeled=counts.n_labeled,
+        n_unlabeled=counts.n_unlabeled,
+        n_thresholds=counts.n_thresholds if scores is not None else 0,
         n_features=n_features,
         beta=beta,
         confidence_level=level,
         n_resamples=n_made,
         notes=(
-            *(_interval_notes(sample.effective_labeled, n_made) if n_made else ()),
+            *(_interval_notes(effective_sizes(counts)[0], n_made) if n_made else ()),
             *((NO_FEATURE_INTERVALS,) if unasked else ()),
         ),
     )
+
+
+def _read_features(
+    features: Any, labeled: Any, positive_label: object, negative_label: object
+) -> tuple[Any, Any]:
+    """Rows of features without known negatives, and which of them are labeled."""
+    X = np.asarray(features)
+    if X.ndim == 1:
+        X = X[:, None]
+    values = valid.to_numpy("labeled", labeled)
+    if X.ndim != 2 or len(X) != values.size:
+        must = f"a table with as many rows as labeled has values ({values.size})"
+        got, hint = f"an array of shape {X.shape}", "a row is an example, a column a feature"
+        raise valid.bad_value("features", must, got, hint)
+    valid.check_alignment(features, labeled)
+    positive, negative = encode_labels(
+        values, values.size, positive_label=positive_label, negative_label=negative_label
+    )
+    return (X, positive) if negative is None else (X[~negative], positive[~negative])
 
 
 NO_FEATURE_INTERVALS = (
@@ -359,68 +257,59 @@ def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
 
 
 def _run(
-    name: str, estimator: PriorEstimator, beta: float | None, sample: _Sample, level: float
-) -> PriorRow:
+    name: str, estimator: PriorEstimator, beta: float | None, data: tuple[Any, ...], weight: Any
+) -> tuple[PriorRow, PriorEstimator | KnownBeta | None]:
     """Fit an estimator; its row holds the estimate, or why there is none."""
     start = perf_counter()
     try:
-        estimator.fit(*sample.data, sample_weight=sample.weight)
+        estimator.fit(*data, sample_weight=weight)
     except PurecoverError as error:
-        return PriorRow(name=name, error=str(error), seconds=perf_counter() - start)
+        return PriorRow(name=name, error=str(error), seconds=perf_counter() - start), None
     except Exception as error:
         inner = getattr(estimator, "estimator", None) or estimator
         if type(inner).__module__.partition(".")[0] == "purecover":
             raise  # a bug of ours; estimators of others must not end the comparison
         failed = f"{type(inner).__name__} failed: {type(error).__name__}: {error}"
-        return PriorRow(name=name, error=failed, seconds=perf_counter() - start)
+        return PriorRow(name=name, error=failed, seconds=perf_counter() - start), None
     seconds = perf_counter() - start
+    fitted: PriorEstimator | KnownBeta = estimator
+    proportions = replace(estimator.proportions_, origin=full_name(estimator))
     # One that takes labels for clean, or was told that they are, says beta = 1 by itself.
-    fixed = None
     if beta is not None and (beta != 1 or estimator.estimates_beta):
-        fixed = KnownBeta(estimator, beta)
+        fitted = KnownBeta(estimator, beta)
+        proportions = fitted.proportions_
     notes = tuple(estimator.diagnostics_["notes"])
     if not (notes or estimator.diagnostics_["identifiable"]):
         notes = ("the data hardly tell alpha and beta: read the interval, not the estimate",)
-    intervals: Mapping[str, Interval] = {}
-    if sample.n_resamples:
-        try:
-            with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
-                intervals = _intervals(estimator, fixed, sample, level)
-        except PurecoverError as error:
-            notes += (f"no interval: {str(error).splitlines()[0]}",)
-        told = [each.method for each in intervals.values() if "rejected" in each.method]
-        notes += tuple(dict.fromkeys(f"interval: {method}" for method in told))
-    return PriorRow(
-        name=name,
-        proportions=(
-            replace(estimator.proportions_, origin=full_name(estimator))
-            if fixed is None
-            else fixed.proportions_
-        ),
-        intervals=intervals,
-        notes=notes,
-        seconds=seconds,
-    )
+    return PriorRow(name=name, proportions=proportions, notes=notes, seconds=seconds), fitted
 
 
-def _intervals(
-    estimator: PriorEstimator, known: KnownBeta | None, sample: _Sample, level: float
-) -> Mapping[str, Interval]:
-    """Intervals of a fitted estimator; ``known`` is the same with a beta that was given."""
-    method = estimator._usual_method(sample.resampler)
-    if method == "posterior":
-        if known is None:
-            return estimator.interval(confidence_level=level)
-        method = "bootstrap"
-    if method == "bootstrap" and sample.replicates is not None:
-        draws = ReplicateDraws(estimator.proportions_many(*sample.replicates), method)
-    else:
-        rng = np.random.default_rng(sample.seed)
-        draws = estimator._replicates(method, sample.resampler, sample.n_resamples, rng)
-    if known is None:
-        return draws.intervals(estimator.proportions_, level)
-    draws = replace(draws, proportions=known.of_draws(draws.proportions))
-    return draws.intervals(known.proportions_, level)
+def _with_intervals(
+    row: PriorRow,
+    estimator: PriorEstimator,
+    fitted: PriorEstimator | KnownBeta,
+    drawn: tuple[Any, int, int],
+    level: float,
+) -> PriorRow:
+    """Add intervals, or a note why there are none, to the row of a fitted estimator."""
+    resampler, n_resamples, seed = drawn
+    method = estimator._usual_method(resampler)
+    try:
+        if method == "posterior" and fitted is estimator:
+            return replace(row, intervals=estimator.interval(confidence_level=level))
+        with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
+            # All estimators see the same replicates.
+            rng = np.random.default_rng(seed)
+            draws = estimator._replicates(method, resampler, n_resamples, rng)
+        if isinstance(fitted, KnownBeta):
+            draws = replace(draws, proportions=fitted.of_draws(draws.proportions))
+        intervals = draws.intervals(fitted.proportions_, level)
+    except PurecoverError as error:
+        note = f"no interval: {str(error).splitlines()[0]}"
+        return replace(row, notes=(*row.notes, note))
+    told = [each.method for each in intervals.values() if "rejected" in each.method]
+    notes = (*row.notes, *dict.fromkeys(f"interval: {method}" for method in told))
+    return replace(row, intervals=intervals, notes=notes)
 
 
 def estimator_names() -> list[str]:
@@ -428,10 +317,8 @@ def estimator_names() -> list[str]:
     return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
 
 
-def _choose(
-    estimators: Any, kinds: Collection[str], *, noisy: bool
-) -> tuple[dict[str, PriorEstimator], str | None]:
-    """Choose estimators by name; also the name of the default, if it is among them."""
+def _choose(estimators: Any, kinds: Collection[str], *, noisy: bool) -> dict[str, PriorEstimator]:
+    """Choose estimators by name; the default one by its own."""
     known = prior_estimators()
     default = default_estimator()
     title = next((name for name, cls in known.items() if _same(cls(), default)), DEFAULT)
@@ -443,15 +330,13 @@ def _choose(
         _check_estimators(estimators.values())
         pairs = [(str(name), estimator) for name, estimator in estimators.items()]
     else:
+        names = {cls: name for name, cls in known.items()}
         pairs = []
         for each in _listed(estimators, estimator_names()):
             if not isinstance(each, str):
-                names = [name for name, cls in known.items() if type(each) is cls]
-                pairs.append((names[0] if names else type(each).__name__, each))
-            elif each in (DEFAULT, title):
-                pairs.append((title, default))
+                pairs.append((names.get(type(each), type(each).__name__), each))
             else:
-                pairs.append((each, known[each]()))
+                pairs.append((title, default) if each == DEFAULT else (each, known[each]()))
     chosen = dict(pairs)
     if not chosen:
         hint = None if estimators is not None else "give scores: no installed one takes features"
@@ -459,14 +344,12 @@ def _choose(
     if len(chosen) < len(pairs):
         twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
         hint = "pass a dict to give variants of one estimator names of their own"
-        raise valid.bad_value(
-            "estimators", "of different names", f"{valid.show(twice)} twice", hint
-        )
-    on_scores = [name for name, each in pairs if not _reads_features(each)]
+        raise valid.bad_value("estimators", "of different names", f"{twice!r} twice", hint)
+    on_scores = [name for name, each in pairs if not takes_features(each)]
     if on_scores and "scores" not in kinds:
         hint = "cross_fit_scores(classifier, X, labeled) makes scores of features"
         raise valid.bad_type("scores", f"given for {', '.join(on_scores)}", None, hint)
-    return chosen, next((name for name, each in pairs if _same(each, default)), None)
+    return chosen
 
 
 def _stands_alone(
@@ -487,11 +370,6 @@ def _stands_alone(
     return not any(
         other is not cls and issubclass(other, cls) and other.noisy for other in known.values()
     )
-
-
-def _reads_features(estimator: PriorEstimator) -> bool:
-    """Whether an estimator, with its parameters, takes rows of several features."""
-    return isinstance(estimator, FeaturePriorEstimator) and estimator._reads_rows()
 
 
 def _same(one: PriorEstimator, other: PriorEstimator) -> bool:

@@ -16,7 +16,6 @@ All functions work on many curves at once, one a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +28,7 @@ LARGEST = 0.995
 
 LOW = np.array([0, 0, -30, -4, -3, -3.0])
 HIGH = np.array([LARGEST, LARGEST, 30, 5, 1, 1.0])
-LIMITS = np.column_stack((LOW, HIGH, [0.2, 0.2, 2, 0.7, 0.25, 0.25]))
+LONGEST = np.array([0.2, 0.2, 2, 0.7, 0.25, 0.25])
 """Bounds of a, b, t, s, k0 and k1, and the longest step in each."""
 
 Evaluation = tuple[FloatArray, FloatArray, FloatArray]
@@ -69,64 +68,50 @@ class Curves:
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
-def climb(
-    evaluate: Callable[[FloatArray, IntArray], Evaluation],
-    start: FloatArray,
-    limits: FloatArray,
-    *,
-    n_steps: int,
-    tol: float,
-    free: BoolArray | None = None,
-    enough: float = -np.inf,
+def fit_curves(
+    curves: Curves, start: FloatArray, free: BoolArray, *, n_steps: int, tol: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Climb to the largest values near many starts.
+    """Maximize log-likelihood plus log-prior of the shape near many starts.
 
     Fisher scoring, damped where a step does not climb. Parameters at a bound that pushes back
     are held there. Rows that have arrived rest while the others go on.
 
     Parameters
     ----------
-    evaluate : callable
-        Value, gradient and expected curvature, of rows of parameters and the places of these
-        rows in ``start``.
-    start : ndarray of shape (n_rows, n_parameters)
+    curves : Curves
+        The data.
+    start : ndarray of shape (n_rows, 6)
         Where to begin.
-    limits : ndarray of shape (n_parameters, 3)
-        Bounds of each parameter, and its longest step.
+    free : ndarray of bool of shape (6,)
+        Parameters that move away from the start.
     n_steps : int
         Steps at most.
     tol : float
         A row that gains no more has arrived.
-    free : ndarray of bool of shape (n_parameters,), optional
-        Parameters that move away from the start; all by default.
-    enough : float, optional
-        A row that cannot climb has arrived, too, if its step promises no more.
 
     Returns
     -------
-    x : ndarray of shape (n_rows, n_parameters)
+    x : ndarray of shape (n_rows, 6)
         Parameters.
     value : ndarray of shape (n_rows,)
         Their values.
-    curvature : ndarray of shape (n_rows, n_parameters, n_parameters)
+    curvature : ndarray of shape (n_rows, 6, 6)
         Expected curvature there.
     """
     rows = np.arange(len(start))
-    low, high, longest = limits.T
-    fixed = np.zeros(low.size, dtype=np.bool_) if free is None else ~free
-    identity = np.eye(low.size)
+    identity = np.eye(LOW.size)
     x = start
-    value, gradient, curvature = evaluate(start, rows)
+    value, gradient, curvature = evaluate_curves(curves, start)
     ends = start.copy(), value.copy(), curvature.copy()
     damping = np.full(len(x), 1e-2)
     for _ in range(n_steps):
-        held = fixed | ((x <= low) & (gradient < 0)) | ((x >= high) & (gradient > 0))
+        held = ~free | ((x <= LOW) & (gradient < 0)) | ((x >= HIGH) & (gradient > 0))
         slope = np.where(held, 0.0, gradient)
         inner = np.where(held[:, :, None] | held[:, None, :], 0.0, curvature)
         ridge = damping[:, None] * np.einsum("rkk->rk", inner) + 1e-7 + held
         step = np.linalg.solve(inner + identity * ridge[:, None, :], slope[..., None])[..., 0]
-        new = np.clip(x + np.clip(step, -longest, longest), low, high)
-        reached, new_gradient, new_curvature = evaluate(new, rows)
+        new = np.clip(x + np.clip(step, -LONGEST, LONGEST), LOW, HIGH)
+        reached, new_gradient, new_curvature = evaluate_curves(curves.only(rows), new)
         climbs = reached >= value
         gain = np.where(climbs, reached - value, 0.0)
         x = np.where(climbs[:, None], new, x)
@@ -136,28 +121,12 @@ def climb(
         for kept, found in zip(ends, (x, value, curvature), strict=True):
             kept[rows] = found
         damping = np.where(climbs, damping / 6, damping * 8).clip(1e-8, 1e8)
-        # At the top rounding decides whether a step climbs, however little it promised.
-        promised = 0.5 * np.einsum("rk,rk->r", slope, step)
-        on = ~((gain <= tol) & (climbs | (damping > 1e4) | (promised <= enough)))
+        on = ~((gain <= tol) & (climbs | (damping > 1e4)))
         rows, x, value, damping = rows[on], x[on], value[on], damping[on]
         gradient, curvature = gradient[on], curvature[on]
         if not rows.size:
             break
     return ends
-
-
-def fit_curves(
-    curves: Curves, start: FloatArray, free: BoolArray, *, n_steps: int, tol: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Maximize log-likelihood plus log-prior of the shape, by :func:`climb`."""
-    return climb(
-        lambda x, rows: evaluate_curves(curves.only(rows), x),
-        start,
-        LIMITS,
-        n_steps=n_steps,
-        tol=tol,
-        free=free,
-    )
 
 
 def label_shares(curves: Curves, x: FloatArray) -> FloatArray:

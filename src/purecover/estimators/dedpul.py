@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -48,14 +47,6 @@ def spread_of(x: FloatArray, weights: CountArray) -> float:
     centered = x - mean_of(x, weights)
     np.square(centered, out=centered)
     return float(np.sqrt(mean_of(centered, weights)))
-
-
-@cache
-def _fast_lengths() -> list[int]:
-    """Lengths without a prime factor above 5, rising: quick to transform."""
-    n = 2 * MAX_CELLS
-    odd = (3**i * 5**j for i in range(13) for j in range(10))
-    return sorted(each << i for each in odd for i in range(20) if each << i <= n)
 
 
 def binned_density(
@@ -94,8 +85,7 @@ def binned_density(
     ends = x[used[0]], x[used[-1]]
     low, high = min(ends) - _TAILS * bandwidth, max(ends) + _TAILS * bandwidth
     step = max(bandwidth / CELLS_PER_BANDWIDTH, (high - low) / MAX_CELLS)
-    lengths = _fast_lengths()
-    cells = lengths[bisect_left(lengths, int((high - low) / step) + 2)]
+    cells = 1 << (int((high - low) / step) + 1).bit_length()  # a power of two is quick to transform
     inside = slice(used[0], used[-1] + 1)
     where = (x[inside] - low) / step
     left = where.astype(np.int64)

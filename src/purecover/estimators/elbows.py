@@ -1,4 +1,4 @@
-"""Elbows of AlphaMax: four rules for where a likelihood leaves its plateau.
+"""Elbows of AlphaMax: three rules for where a likelihood leaves its plateau.
 
 All rules take curves of many replicates, one per row, already made monotone. The two that
 compare slopes look at windows of a fixed length in c, ten (or three) points .01 apart whatever
@@ -17,14 +17,13 @@ from scipy.special import gammaincinv
 from purecover._typing import FloatArray, IntArray
 from purecover.estimators.inclusion_likelihood import bin_ratios
 
-Elbow = Literal["deviance", "paper", "released", "likelihood_ratio"]
+Elbow = Literal["deviance", "paper", "released"]
 
 _SPACING = 0.01
 _LAST = 0.99
 """End of the released grid; beyond it every curve plunges, which is no elbow."""
 
 RELEASED_RANGE = (0.10, 0.89)
-LIKELIHOOD_RATIO = 5.0
 _ROUNDING = 1e-9
 
 
@@ -42,8 +41,6 @@ class Curves:
         The histograms.
     sizes : (ndarray, ndarray)
         Effective numbers of examples of mixture and component, one per replicate.
-    weights : (float, float)
-        What the two samples weighed in the likelihood.
     """
 
     inclusion: FloatArray
@@ -51,7 +48,6 @@ class Curves:
     mixture: FloatArray
     component: FloatArray
     sizes: tuple[FloatArray, FloatArray]
-    weights: tuple[float, float]
 
     @property
     def stride(self) -> int:
@@ -67,7 +63,7 @@ class Curves:
 def find_elbow(curves: Curves, elbow: Elbow) -> tuple[FloatArray, IntArray]:
     """The statistic each rule looks at, NaN where it does not look, and the index of the elbow."""
     statistic = _STATISTICS[elbow](curves)
-    if elbow in ("deviance", "likelihood_ratio"):
+    if elbow == "deviance":
         allowed = statistic <= 0
         last: IntArray = statistic.shape[1] - 1 - np.argmax(allowed[:, ::-1], axis=1)
         return statistic, last
@@ -80,32 +76,19 @@ def _deviance(curves: Curves) -> FloatArray:
     A bin with p < c q contradicts the inclusion c. Where that is chance, its
     :math:`z^2 = (p - c q)^2 / (c q / n_U + c^2 q / n_L)` is chi-square with one degree of freedom,
     and m such bins together are allowed the median of a chi-square with m. Each adds
-    :math:`(p - c q)^2 (v + w/c) / (c q)` to the drop of a likelihood with weights v and w, which
-    fixes the scale: the drop is multiplied
-    by :math:`n_L n_U / (n_L + c\,n_U) / (v + w/c)`.
+    :math:`(p - c q)^2 (1 + 1/c) / (c q)` to the drop of the likelihood, which fixes the scale:
+    the drop is multiplied by :math:`n_L n_U / (n_L + c\,n_U) / (1 + 1/c)`.
     """
-    scale, allowed = chance_limits(curves)
-    return curves.drop * scale - allowed
-
-
-def chance_limits(curves: Curves) -> tuple[FloatArray, FloatArray]:
-    """Factors of the drops of the likelihood, and the drops that chance explains."""
     c = curves.inclusion
-    v, w = curves.weights
     n_mixture, n_component = (size[:, None] for size in curves.sizes)
-    scale = c * n_mixture * n_component / ((n_component + c * n_mixture) * (v * c + w))
+    scale = c * n_mixture * n_component / ((n_component + c * n_mixture) * (c + 1))
     ratio = bin_ratios(curves.mixture, curves.component)
     violated = np.zeros(scale.shape, dtype=np.int64)
     for i in range(ratio.shape[1]):
         violated += c > ratio[:, i, None]
     degrees = np.arange(1, ratio.shape[1] + 1)
     allowed = np.concatenate(([0.0], 2 * gammaincinv(degrees / 2, 0.5)))
-    return scale, allowed[violated] + _ROUNDING
-
-
-def _likelihood_ratio(curves: Curves) -> FloatArray:
-    """Drop of the likelihood, counts as weights, beyond 5; the elbow is the last c within."""
-    return curves.drop - LIKELIHOOD_RATIO
+    return curves.drop * scale - allowed[violated] - _ROUNDING
 
 
 def _paper(curves: Curves) -> FloatArray:
@@ -196,5 +179,4 @@ _STATISTICS: dict[str, Callable[[Curves], FloatArray]] = {
     "deviance": _deviance,
     "paper": _paper,
     "released": _released,
-    "likelihood_ratio": _likelihood_ratio,
 }

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import numpy as np
 from scipy.special import betaincinv
 
-from purecover import _validation as valid
 from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.samples import read_both_sides
 from purecover.intervals.interval import check_level
 from purecover.recovery.rates import effective_sizes
-
-BoundMethod = Literal["scott", "bbe"]
 
 LEVELS = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.025)
 """Shares of labeled examples above the thresholds at which binomial bounds are taken."""
@@ -31,7 +26,6 @@ def inclusion_bound(
     *,
     sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
-    method: BoundMethod = "scott",
 ) -> float:
     r"""Upper confidence bound on the share of the labeled density inside the unlabeled one.
 
@@ -51,8 +45,6 @@ def inclusion_bound(
         Non-negative weights.
     confidence_level : float, default=0.95
         Probability of the statement.
-    method : {"scott", "bbe"}, default="scott"
-        Exact binomial bounds at a few thresholds, or the same margin at all of them.
 
     Returns
     -------
@@ -65,10 +57,10 @@ def inclusion_bound(
     is :math:`t` or more. Since :math:`f \ge a g` everywhere, :math:`a \le F(t)/G(t)` at every
     :math:`t`; wherever :math:`F(t) \le \bar F(t)` and :math:`G(t) \ge \underline G(t)` hold for
     all :math:`t \in T` together, :math:`a \le \min_{t \in T} \bar F(t)/\underline G(t)`. With
-    :math:`\varepsilon` = 1 - ``confidence_level``, each method makes either family of bounds fail
-    with probability of at most :math:`\varepsilon/2`.
+    :math:`\varepsilon` = 1 - ``confidence_level``, either family fails with probability of
+    at most :math:`\varepsilon/2`.
 
-    ``"scott"``: fix ranks :math:`k_1, \ldots, k_J` by the sample size alone, and let
+    Fix ranks :math:`k_1, \ldots, k_J` by the sample size alone, and let
     :math:`t_j` be the :math:`k_j`-th largest labeled score. (i) :math:`G(t_j)` is
     stochastically not smaller than a Beta(:math:`k_j, n_L - k_j + 1`) variable (equal in law
     without ties), so its quantile at :math:`\varepsilon/2J` is a lower bound, and all
@@ -78,55 +70,36 @@ def inclusion_bound(
     asks for a continuous distribution. At most 13 ranks are used, from 2.5 % to 98 % of the
     labeled.
 
-    ``"bbe"``: by the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant,
-    one-sided, an empirical share exceeds (or falls short of) the true one by
-    :math:`\sqrt{\ln(2/\varepsilon)/(2n)}` anywhere with probability of at most
-    :math:`\varepsilon/2`. Valid at all thresholds, hence after any choice among them, but much
-    wider where shares are small.
-
     With weights the effective sizes take the place of the sizes, and the statement is
     approximate.
 
     References
     ----------
-    Blanchard, Lee & Scott (2010), "Semi-supervised novelty detection", JMLR 11. Garg, Wu,
-    Smola, Balakrishnan & Lipton (2021), "Mixture proportion estimation and PU learning",
-    NeurIPS. Massart (1990), Annals of Probability 18.
+    Blanchard, Lee & Scott (2010), "Semi-supervised novelty detection", JMLR 11.
 
     Examples
     --------
     >>> import purecover as pu
     >>> counts = pu.ScoreCounts.from_counts([2, 1], labeled=[1000, 0], unlabeled=[3000, 7000])
-    >>> (
-    ...     round(pu.estimators.inclusion_bound(counts), 3),
-    ...     round(pu.estimators.inclusion_bound(counts, method="bbe"), 3),
-    ... )
-    (0.325, 0.328)
+    >>> round(pu.estimators.inclusion_bound(counts), 3)
+    0.325
     >>> sample = pu.simulate.binormal(3).sample(1000, 5000, alpha=0.3, random_state=0)
     >>> 0.3 <= pu.estimators.inclusion_bound(sample.scores, sample.labeled)
     True
     """
     error = 1 - check_level(confidence_level)
-    valid.check_choice("method", method, get_args(BoundMethod))
     counts = read_both_sides(scores, labeled, sample_weight)
     n_labeled, n_unlabeled = effective_sizes(counts)
     above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
     unlabeled: FloatArray = np.cumsum(counts.unlabeled, dtype=np.float64) / counts.n_unlabeled
-    if method == "bbe":
-        high = unlabeled + np.sqrt(np.log(2 / error) / (2 * n_unlabeled))
-        low = above - np.sqrt(np.log(2 / error) / (2 * n_labeled))
-    else:
-        ranks: FloatArray = np.ceil(np.array(LEVELS, dtype=np.float64) * n_labeled)
-        ranks = ranks[(ranks >= FEWEST) & (ranks <= n_labeled)]
-        if not ranks.size:
-            return 1.0
-        # A hair below, so that a share summed up in floats still counts as reached.
-        reached = np.searchsorted(above, ranks / n_labeled * (1 - 1e-12))
-        share = error / (2 * ranks.size)
-        high = binomial_upper(n_unlabeled * unlabeled[reached], n_unlabeled, share)
-        low = binomial_lower(ranks, n_labeled, share)
-    useful = low > 0
-    return float(min(1.0, np.min(high[useful] / low[useful], initial=1.0)))
+    ranks: FloatArray = np.ceil(np.array(LEVELS, dtype=np.float64) * n_labeled)
+    ranks = ranks[(ranks >= FEWEST) & (ranks <= n_labeled)]
+    # A hair below, so that a share summed up in floats still counts as reached.
+    reached = np.searchsorted(above, ranks / n_labeled * (1 - 1e-12))
+    share = error / (2 * max(ranks.size, 1))
+    high = binomial_upper(n_unlabeled * unlabeled[reached], n_unlabeled, share)
+    low = binomial_lower(ranks, n_labeled, share)
+    return float(min(1.0, np.min(high / low, initial=1.0)))
 
 
 def binomial_upper(

@@ -5,17 +5,15 @@ component in the mixture has the likelihood
 
 .. math::
 
-    LL(c) = \max_b \; v \sum p \log(c q + p - b) + w \sum q \log(b / c)
+    LL(c) = \max_b \; \sum p \log(c q + p - b) + \sum q \log(b / c)
     \quad\text{subject to}\quad 0 \le b \le p, \; \sum b = c,
 
-where b is the part of the mixture that is taken for the component, and v and w weigh the two
-samples. The problem separates: for a multiplier t every b is a root of
-:math:`t b^2 - (t S + v p + w q) b + w q S = 0` with :math:`S = c q + p`, and the sum of all b
-falls as t grows. One number per c is left to find, by Newton's method inside a bracket.
+where b is the part of the mixture that is taken for the component. The problem separates: for a
+multiplier t every b is a root of :math:`t b^2 - (t S + p + q) b + q S = 0` with
+:math:`S = c q + p`, and the sum of all b falls as t grows. One number per c is left to find, by
+Newton's method inside a bracket.
 
-Three facts make it fast. Up to the smallest ratio p/q the curve is flat and known. Bins without
-component have the same solution, so they count as one. And the multiplier changes slowly with c:
-a coarse grid is solved first, and finer ones start from its solution.
+Up to the smallest ratio p/q the curve is flat and known.
 """
 
 from __future__ import annotations
@@ -30,21 +28,16 @@ from purecover._typing import BoolArray, FloatArray, IntArray
 _CELLS = 2**17
 """Numbers per work array: one MiB, which stays in the processor's cache."""
 
-_COARSEST = 64
 _MAX_STEPS = 200
 # Relative error of sum b = c. That of the likelihood is its square: see `_Cells.value`.
 _TOLERANCE = 1e-8
 _TINY = 1e-300
-
-Weights = tuple[float, float]
 
 
 def inclusion_curve(
     mixture: FloatArray,
     component: FloatArray,
     inclusion: FloatArray,
-    weights: Weights = (1.0, 1.0),
-    chance: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """The likelihood of every inclusion c, for every pair of histograms.
 
@@ -54,98 +47,24 @@ def inclusion_curve(
         Shares of the bins, each row summing to 1.
     inclusion : ndarray of shape (n_grid,)
         Increasing values of c in [0, 1); at 0 the limit is meant.
-    weights : (float, float), default=(1.0, 1.0)
-        Weights v of the mixture and w of the component.
-    chance : tuple of two ndarrays of shape (n_replicates, n_grid), optional
-        What drops are multiplied by, and what chance explains of them, where only the last c that
-        it explains is wanted. Where it cannot be, the likelihood is that of a smaller c.
 
     Returns
     -------
     ndarray of shape (n_replicates, n_grid)
         LL(c). Component outside the support of the mixture adds a constant, which is left out.
     """
-    p, q, constant = _condensed(mixture, component, weights)
-    out = np.empty((len(p), inclusion.size))
-    rows = max(1, _CELLS // (p.shape[1] * inclusion.size))
-    for start in range(0, len(p), rows):
-        part = slice(start, start + rows)
-        limits = None if chance is None else (chance[0][part], chance[1][part])
-        out[part] = _curves(p[part], q[part], inclusion, weights, limits)
-    out += constant[:, None]
-    return out
-
-
-def _condensed(
-    mixture: FloatArray, component: FloatArray, weights: Weights
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Merge bins without component; return histograms and the change of the likelihood."""
-    component = np.where(mixture > 0, component, 0.0)
-    both = component.any(axis=0)
-    alone = mixture[:, ~both]
-    rest = alone.sum(axis=1)
-    constant = weights[0] * (xlogy(alone, alone).sum(axis=1) - xlogy(rest, rest))
-    p = np.column_stack((mixture[:, both], rest))
-    q = np.column_stack((component[:, both], np.zeros(len(rest))))
-    return p, q, constant
-
-
-def _curves(
-    p: FloatArray,
-    q: FloatArray,
-    inclusion: FloatArray,
-    weights: Weights,
-    chance: tuple[FloatArray, FloatArray] | None,
-) -> FloatArray:
-    v, w = weights
+    p, q = mixture, np.where(mixture > 0, component, 0.0)
     inside = q.sum(axis=1)
-    top = v * xlogy(p, p).sum(axis=1) + w * (xlogy(q, q).sum(axis=1) - xlogy(inside, inside))
+    top = xlogy(p, p).sum(axis=1) + xlogy(q, q).sum(axis=1) - xlogy(inside, inside)
     out = np.repeat(top[:, None], inclusion.size, axis=1)
-    steep = inclusion > end_of_flat(p, q)[:, None]
-    # How far the multiplier is below that of the flat part, times 1 - c: smooth and bounded.
-    excess = np.zeros(out.shape)
-    known = ~steep
-    for stride, first in _levels(inclusion.size):
-        columns = np.arange(stride - 1, inclusion.size, stride if first else 2 * stride)
-        wanted = steep[:, columns]
-        if chance is not None and not first:
-            wanted &= _may_be_last(out, known, columns, stride, *chance)
-        row, which = np.nonzero(wanted)
-        if not row.size:
-            continue
-        column = columns[which]
+    rows, columns = np.nonzero(inclusion > end_of_flat(p, q)[:, None])
+    size = max(1, _CELLS // p.shape[1])
+    for start in range(0, rows.size, size):
+        row, column = rows[start : start + size], columns[start : start + size]
         c = inclusion[column]
-        cells = _Cells.of(p, q, row, c, weights)
-        start = cells.flat + _between(excess, row, column, stride) / (1 - c)
-        multiplier = _multiplier(cells, cells.flat - 1 / (1 - c) if first else start)
-        excess[row, column] = (multiplier - cells.flat) * (1 - c)
-        out[row, column] = cells.value(multiplier)
-        known[row, column] = True
-    if known.all():
-        return out
-    last = np.maximum.accumulate(np.where(known, np.arange(inclusion.size), 0), axis=1)
-    return np.take_along_axis(out, last, axis=1)
-
-
-def _may_be_last(
-    values: FloatArray,
-    known: BoolArray,
-    columns: IntArray,
-    stride: int,
-    scale: FloatArray,
-    allowed: FloatArray,
-) -> BoolArray:
-    """Whether the last c that chance explains may lie between the neighbors of each column.
-
-    Drops and what chance explains of them grow with c, and their scale has one peak.
-    """
-    drop = 2 * (values[:, :1] - values)
-    explained = known & (drop * scale <= allowed)
-    last = values.shape[1] - 1 - np.argmax(explained[:, ::-1], axis=1)
-    before = np.maximum(columns - stride, 0)
-    after = np.minimum(columns + stride, values.shape[1] - 1)
-    least = drop[:, before] * np.minimum(scale[:, before], scale[:, after])
-    return (columns > last[:, None]) & known[:, before] & (least <= allowed[:, after])
+        cells = _Cells.of(p, q, row, c)
+        out[row, column] = cells.value(_multiplier(cells, cells.flat - 1 / (1 - c)))
+    return out
 
 
 def end_of_flat(p: FloatArray, q: FloatArray) -> FloatArray:
@@ -161,20 +80,6 @@ def bin_ratios(p: FloatArray, q: FloatArray) -> FloatArray:
     return np.divide(p, q, out=np.full(p.shape, np.inf), where=q > 0)
 
 
-def _levels(size: int) -> list[tuple[int, bool]]:
-    """Strides from coarse to fine, and whether a stride is the first."""
-    first = min(_COARSEST, 1 << max(0, size.bit_length() - 2))
-    return [(first >> k, k == 0) for k in range(first.bit_length())]
-
-
-def _between(known: FloatArray, row: IntArray, column: IntArray, stride: int) -> FloatArray:
-    """The mean of the neighbors at this distance; 0 left of the grid, as in the flat part."""
-    left = np.where(column >= stride, known[row, column - stride], 0.0)
-    inside = column + stride < known.shape[1]
-    right = np.where(inside, known[row, np.where(inside, column + stride, 0)], left)
-    return 0.5 * (left + right)
-
-
 @dataclass(frozen=True)
 class _Cells:
     """Problems of one histogram pair and one c each; arrays of shape (n_bins, n_cells)."""
@@ -185,16 +90,12 @@ class _Cells:
     S: FloatArray
     both: FloatArray
     product: FloatArray
-    weights: Weights
 
     @classmethod
-    def of(
-        cls, p: FloatArray, q: FloatArray, row: IntArray, c: FloatArray, weights: Weights
-    ) -> _Cells:
-        v, w = weights
+    def of(cls, p: FloatArray, q: FloatArray, row: IntArray, c: FloatArray) -> _Cells:
         p, q = np.ascontiguousarray(p.T)[:, row], np.ascontiguousarray(q.T)[:, row]
         S = c * q + p
-        return cls(p, q, c, S, v * p + w * q, 4 * w * q * S, weights)
+        return cls(p, q, c, S, p + q, 4 * q * S)
 
     def only(self, mask: BoolArray) -> _Cells:
         """Some of the cells."""
@@ -204,16 +105,15 @@ class _Cells:
     @property
     def flat(self) -> FloatArray:
         """The multiplier where b = c q is possible; elsewhere it is lower."""
-        return self.weights[1] / self.c - self.weights[0]
+        return 1 / self.c - 1
 
     def lowest(self) -> FloatArray:
         """A multiplier at which b fills at least c."""
-        v, w = self.weights
         shared = (self.q > 0) & (self.p > 0)
         p, q = np.where(shared, self.p, 1.0), np.where(shared, self.q, 1.0)
-        full = np.where(shared, w * q / p - v * p / (self.c * q), np.inf).min(axis=0)
+        full = np.where(shared, q / p - p / (self.c * q), np.inf).min(axis=0)
         alone = np.where(self.q > 0, 0.0, self.p).sum(axis=0)
-        return np.minimum(np.minimum(full, -v * alone / (1 - self.c)), self.flat)
+        return np.minimum(np.minimum(full, -alone / (1 - self.c)), self.flat)
 
     def parts(self, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
         """All b at these multipliers, and how fast they fall in them."""
@@ -242,7 +142,6 @@ class _Cells:
 
     def value(self, multiplier: FloatArray) -> FloatArray:
         """The likelihood, by the Lagrangian, whose error is quadratic in the multiplier's."""
-        v, w = self.weights
         b, _ = self.parts(multiplier)
         gap = self.c - b.sum(axis=0)
         rest = self.S - b
@@ -254,7 +153,7 @@ class _Cells:
         rest *= self.p
         inside = self.q.sum(axis=0)
         found: FloatArray = (
-            v * rest.sum(axis=0) + w * (b.sum(axis=0) - inside * np.log(self.c)) + multiplier * gap
+            rest.sum(axis=0) + b.sum(axis=0) - inside * np.log(self.c) + multiplier * gap
         )
         return found
 

@@ -613,7 +613,7 @@ class LabelCurve(PriorEstimator):
 
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
         ends = _round_handfuls(
-            solve_label_curve(self._counts, self.clean).posterior.ends(level), self._counts
+            solve_label_curve(self._data, self.clean).posterior.ends(level), self._data
         )
         # The estimate came from all scores, not from thinned ones.
         values = {name: getattr(self.proportions_, name) for name in ends}

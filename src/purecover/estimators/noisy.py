@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from purecover._typing import CountArray, FloatArray
+from purecover._typing import ArrayLike, CountArray, FloatArray
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
 from purecover.estimators.dedpul import DEDPUL
 from purecover.estimators.parameters import clone, parameter
-from purecover.estimators.rows import FeaturePriorEstimator, FeatureRows
 
 
 @register_prior_estimator("noisy")
 @dataclass(eq=False, repr=False)
-class NoisyLabels(FeaturePriorEstimator):
+class NoisyLabels(PriorEstimator):
     r"""Estimate beta too, with any estimator that takes labels as clean.
 
     Assumes: what the wrapped method assumes, at both ends.
@@ -78,7 +76,6 @@ class NoisyLabels(FeaturePriorEstimator):
     True
     """
 
-    takes: ClassVar[str] = "scores"
     noisy: ClassVar[bool] = True
     reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
@@ -86,40 +83,29 @@ class NoisyLabels(FeaturePriorEstimator):
     _: KW_ONLY
     clean: Literal["test", "never", "always"] = parameter("test", "choice", choices=CLEAN_RULES)
 
-    def _reads_rows(self) -> bool:
-        return self.estimator is not None and self.estimator.takes == "features"
-
     def _inner(self) -> Any:
         """Copy the estimator, so that an estimate leaves no trace in the parameters."""
         return DEDPUL() if self.estimator is None else clone(self.estimator)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        inner = self._inner()
-        return self._both_ways(
-            inner._estimate(counts), lambda: inner._estimate_flipped(counts), lambda: counts
-        )
+    def _read(self, scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
+        return self._inner()._read(scores, labeled, sample_weight)
 
-    def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
-        inner = self._inner()
-        return self._both_ways(
-            inner._estimate_rows(rows, rng),
-            lambda: inner._estimate_rows(rows.flipped(), rng),
-            rows.out_of_fold_counts,
-        )
+    def _half(self, data: Any, rng: np.random.Generator) -> Any:
+        return self._inner()._half(data, rng)
 
-    def _both_ways(
-        self,
-        run: Inclusions,
-        exchanged: Callable[[], Inclusions],
-        scored: Callable[[], ScoreCounts],
-    ) -> Inclusions:
-        """Combine the two runs; the second one is made only where labels are not clean."""
-        verdict, said = clean_verdict(self.clean, scored)
+    def _usual_method(self, resampler: object) -> str:
+        usual = self._inner()._usual_method(resampler)
+        return "bootstrap" if usual == "posterior" else usual
+
+    def _estimate(self, data: Any) -> Inclusions:
+        inner = self._inner()
+        run = inner._estimate(data)
+        verdict, said = clean_verdict(self.clean, lambda: inner._count(data))
         notes = [*run.notes, *said]
         details = {"a": run.a, "unlabeled_run": dict(run.details), **verdict, "labeled_run": None}
         runs, b = [run], 0.0
         if not verdict["clean"]:
-            flipped = exchanged()
+            flipped = inner._estimate_flipped(data)
             b = flipped.a
             notes += [f"with the samples exchanged, for beta: {note}" for note in flipped.notes]
             details["labeled_run"] = dict(flipped.details)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import as_real_vector, bad_type, public, warn
+from purecover._validation import as_real_vector, public, warn
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, with_clean_labels
+from purecover.estimators.samples import check_both_sides, read_counts
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals.evidence import bins_for, local_ratio
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.recovery.means import Masses, even_bins
+from purecover.recovery.means import Masses
 from purecover.recovery.rates import check_agreement
 
 _GROUPS = 400
@@ -79,9 +78,7 @@ class Quantifier:
     recovered as in :func:`evidence_thresholds`, and :math:`\pi` found by turns. Intervals draw
     labeled and unlabeled again, and alpha and beta with them where they are estimated; each end
     has the error that the mean of a sample with that very share has (a score test). An error of
-    alpha moves all later samples alike: differences between them are surer than each. Read
-    together (:meth:`quantify_many`), samples with few positives say how small alpha cannot be,
-    since none has less than 0.
+    alpha moves all later samples alike: differences between them are surer than each.
 
     Examples
     --------
@@ -178,36 +175,11 @@ class Quantifier:
         Interval
             The share of positives among them, in [0, 1].
         """
-        return self._interval(self._read(scores), self.proportions_)
-
-    @public
-    def quantify_many(self, samples: Iterable[ArrayLike]) -> list[Interval]:
-        """Alpha of several samples without labels, which together tell more than each alone.
-
-        Parameters
-        ----------
-        samples : iterable of array-like of shape (n,)
-            Scores of each sample, 50 or more.
-
-        Returns
-        -------
-        list of Interval
-            The shares of positives, in the same order. Estimates use what all samples say of an
-            estimated alpha; intervals are those of each sample alone.
-        """
-        self._check_fitted()
-        if not isinstance(samples, Iterable):
-            raise bad_type("samples", "several samples, each an array of scores", samples)
-        read = [self._read(scores) for scores in samples]
-        shares = self._settled(read)
-        return [self._interval(each, shares) for each in read]
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "proportions_"):
-            raise InvalidInputError("{function} needs a fitted Quantifier.", hint="call fit first")
+        return self._interval(self._read(scores))
 
     def _read(self, scores: ArrayLike) -> _Sample:
-        self._check_fitted()
+        if not hasattr(self, "proportions_"):
+            raise InvalidInputError("{function} needs a fitted Quantifier.", hint="call fit first")
         values = as_real_vector("scores", scores)
         if values.size < _FEWEST:
             raise InvalidInputError(
@@ -220,12 +192,12 @@ class Quantifier:
             weight = self._weight(masses.scores, share)
             labeled, unlabeled = masses.labeled @ weight, masses.unlabeled @ weight
             mean = float(self._weight(values, share).mean())
-            place = (mean - unlabeled) / (labeled - unlabeled)
-            share = float(np.clip(_share(place, self.proportions_), 0.0, 1.0))
+            place = self.proportions_.delta * (mean - unlabeled) / (labeled - unlabeled)
+            share = float(np.clip(self.proportions_.alpha + place, 0.0, 1.0))
         self._compare(values, share)
         size, weight = self._places.size, self._weight(self._places, share)
         ends = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight
-        return _Sample(values.size, mean, float(place), share, ends, self._variance(share))
+        return _Sample(values.size, mean, share, ends, self._variance(share))
 
     def _compare(self, values: FloatArray, share: float) -> None:
         """Warn of scores that are far from every mixture of those it was fitted on."""
@@ -245,42 +217,8 @@ class Quantifier:
                 RecoveryWarning,
             )
 
-    def _settled(self, samples: list[_Sample]) -> MixtureProportions:
-        """Alpha and beta where the share of no sample leaves [0, 1], nor a class has less than 0.
-
-        Replicates of the fit are weighted by how likely both are. Of the second, thirds of the
-        labeled speak: a share alpha / beta of them is among the unlabeled, too.
-        """
-        alpha, beta = self._drawn[:, -2:].T
-        if np.ptp(alpha) == np.ptp(beta) == 0 or len(samples) < 2:
-            return self.proportions_
-        weight = np.zeros(alpha.size)
-        for each in samples:
-            scale = (beta - alpha) / each.gap
-            share = alpha + scale * (each.mean - each.ends[1])
-            error = scale * math.sqrt(each.variance(each.share) / each.size)
-            error = np.maximum(error, 1 / each.size)  # no share is surer than a row
-            weight += np.log((ndtr((1 - share) / error) - ndtr(-share / error)).clip(1e-300))
-        starts = even_bins(self._masses.labeled, 3)
-        sides = (self._masses.labeled, self._masses.unlabeled)
-        labeled, unlabeled = (np.add.reduceat(side, starts) for side in sides)
-        part = (alpha / beta)[:, None]
-        spread = part**2 * labeled * (1 - labeled) / self._masses.sizes[0]
-        spread = spread + unlabeled * (1 - unlabeled) / self._masses.sizes[1]
-        excess = unlabeled - part * labeled
-        sure = np.where(excess < 0, -np.inf, np.inf)  # where nothing varies
-        z = np.divide(excess, np.sqrt(spread), out=sure, where=spread > 0)
-        weight += log_ndtr(z).sum(axis=1)
-        told = np.isfinite(weight)
-        if not told.any():
-            return self.proportions_
-        drawn, weight = self._drawn[told, -2:], np.exp(weight[told] - weight[told].max())
-        settled = np.clip(weight @ drawn / weight.sum(), drawn.min(axis=0), drawn.max(axis=0))
-        return MixtureProportions(*settled.tolist())
-
-    def _interval(self, sample: _Sample, shares: MixtureProportions) -> Interval:
+    def _interval(self, sample: _Sample) -> Interval:
         level, ends = self._asked[1], self._drawn[:, -2:].T
-        estimate = float(np.clip(_share(sample.place, shares), 0.0, 1.0))
 
         def end(tail: float) -> float:
             # As a score test has it: the error of the mean is that of a sample with this share.
@@ -293,9 +231,9 @@ class Quantifier:
             return at
 
         return Interval(
-            estimate=estimate,
-            low=min(end((1 - level) / 2), estimate),
-            high=max(end((1 + level) / 2), estimate),
+            estimate=sample.share,
+            low=min(end((1 - level) / 2), sample.share),
+            high=max(end((1 + level) / 2), sample.share),
             confidence_level=level,
             method="bootstrap and score test",
             varied="scores" if self._given.ways else "scores and proportions",
@@ -327,7 +265,6 @@ class _Sample(NamedTuple):
 
     size: int
     mean: float
-    place: float
     share: float
     ends: tuple[FloatArray, FloatArray]
     variance: Callable[[float], float]
@@ -337,8 +274,3 @@ class _Sample(NamedTuple):
         """How far labeled and unlabeled of each replicate are apart; NaN where they are not."""
         gap = self.ends[0] - self.ends[1]
         return np.where(gap == 0, np.nan, gap)
-
-
-def _share(place: Any, shares: MixtureProportions) -> Any:
-    """The share of positives where a mean lies so far from the unlabeled to the labeled."""
-    return shares.alpha + shares.delta * place

@@ -272,7 +272,6 @@ def _row_bounds(shares: FloatArray, sizes: FloatArray, error: float) -> FloatArr
 
 Variant = Literal["e1", "e2", "e3"]
 Calibration = Literal["isotonic", "none"]
-Rule = Literal["alternative", "main"]
 
 
 @register_prior_estimator("elkan-noto")
@@ -293,8 +292,6 @@ class ElkanNoto(PriorEstimator):
         How scores become probabilities :math:`\tau` of being labeled: by isotonic regression,
         which uses their order only; or not at all, if they are such probabilities already, of
         the two samples taken together.
-    rule : {"alternative", "main"}, default="alternative"
-        How the share of positives follows from :math:`\ell`.
     quantile : float, default=0.9
         For "e3": this quantile of :math:`\tau` over the labeled examples takes the place of its
         maximum; 1 for the maximum itself.
@@ -315,10 +312,8 @@ class ElkanNoto(PriorEstimator):
         \ell_2 = \frac{\sum_L \tau}{\sum_{L \cup U} \tau}, \qquad
         \ell_3 = \max \tau;
 
-    the share of positives among all of them is :math:`\pi = (n_L/N)/\ell` by the alternative
-    rule and :math:`\pi = (n_L + \sum_U w)/N` by the main one, with the probability
-    :math:`w = \frac{1-\ell}{\ell} \frac{\tau}{1-\tau}` (at most 1) that an unlabeled example
-    is positive. Then :math:`\alpha = (\pi N - n_L)/n_U`, set to 0 where it is negative.
+    the share of positives among all of them is :math:`\pi = (n_L/N)/\ell`, the alternative of
+    the paper. Then :math:`\alpha = (\pi N - n_L)/n_U`, set to 0 where it is negative.
 
     After isotonic regression :math:`\tau` sums up to :math:`n_L`, so that "e1" and "e2" are the
     same. Both average over positives wherever they score; they need classes that do not
@@ -345,7 +340,6 @@ class ElkanNoto(PriorEstimator):
 
     variant: Variant = parameter("e3", "choice", choices=get_args(Variant))
     calibration: Calibration = parameter("isotonic", "choice", choices=get_args(Calibration))
-    rule: Rule = parameter("alternative", "choice", choices=get_args(Rule))
     quantile: float = parameter(0.9, "real", low=0, high=1, closed="right")
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
@@ -365,13 +359,7 @@ class ElkanNoto(PriorEstimator):
                 "for labeled examples, got 0 throughout: alpha cannot be told.\n"
                 'Hint: calibration="isotonic" makes probabilities of any scores'
             )
-        if self.rule == "main":
-            above, below = (1 - share) * tau, share * (1 - tau)
-            weight = (above > 0).astype(np.float64)  # at most 1; none if all positives are labeled
-            np.divide(above, below, out=weight, where=above < below)
-            positives = n_labeled + float(np.dot(counts.unlabeled, weight))
-        else:
-            positives = n_labeled / share
+        positives = n_labeled / share
         a = (positives - n_labeled) / n_unlabeled
         notes = []
         if a <= 0:

@@ -70,10 +70,11 @@ def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
     return (f"{only}: the estimate is rough, {advice}",)
 
 
-def common_notes(counts: ScoreCounts) -> tuple[str, ...]:
+def common_notes(data: Any) -> tuple[str, ...]:
     """Warn of small samples, and of labeled examples that do not score higher."""
-    notes = size_notes(counts.n_labeled, counts.n_unlabeled)
-    if counts.ordered_pairs > 0.5 * counts.n_labeled * counts.n_unlabeled:
+    notes = size_notes(data.n_labeled, data.n_unlabeled)
+    pairs = data.n_labeled * data.n_unlabeled
+    if not isinstance(data, ScoreCounts) or data.ordered_pairs > 0.5 * pairs:
         return notes
     note = (
         "labeled examples do not score higher than unlabeled ones (AUC at most 1/2): inverted "

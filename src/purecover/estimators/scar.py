@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, bdtrc
+from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
 from purecover._codec import Saved
-from purecover._inputs import encode_labels
-from purecover._typing import ArrayLike, FloatArray, RandomState
+from purecover._inputs import column_names, encode_labels, is_frame, read_columns, response_scores
+from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import public
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.out_of_fold import out_of_fold_scores
-from purecover.estimators.parameters import check_classifier
-from purecover.estimators.rows import FeatureRows
+from purecover.estimators.parameters import check_classifier, clone
 from purecover.intervals.interval import Interval
 
 TOP = 0.5
@@ -33,6 +34,10 @@ there are would take negatives for positives."""
 RARE = 0.01
 """Labels that are rarer at the top than alpha allows, by more than noise explains so often, get a
 note."""
+
+_FOLDS = 5
+_MOST_SQUARED = 20
+"""Folds of the classifiers, and features whose squares and products are looked at, too."""
 
 _CELLS = 2**22
 """Permuted labels held in memory at a time."""
@@ -114,8 +119,7 @@ def scar_test(
     classifier : scikit-learn classifier, optional
         Tells labeled from unlabeled examples, where no ``scores`` are given; needs
         ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
-        their squares and products; above 20 features, the better of one without the latter two
-        and of quadratic discriminant analysis.
+        and on their squares and products where there are 20 features at most.
     n_permutations : int, default=200
         Number of simulated labelings.
     random_state : int, numpy.random.Generator or None, default=0
@@ -190,22 +194,33 @@ def scar_test(
     >>> pu.estimators.scar_test(X, chosen, alpha=0.32).p_value < 0.05
     True
     """
-    rows = FeatureRows.from_data(X, labeled)
+    matrix = _read_matrix(X)
+    valid.check_alignment(X, labeled)
+    ours, _ = encode_labels(labeled, len(matrix))
     low, high = _alpha_ends(alpha)
     n_permutations = valid.check_integer("n_permutations", n_permutations, low=19)
     if classifier is not None:
         check_classifier("classifier", classifier)
     rng = valid.check_random_state(random_state)
-    for side, n in (("labeled", rows.n_labeled), ("unlabeled", rows.n_unlabeled)):
+    all_labeled, all_unlabeled = int(ours.sum()), int((~ours).sum())
+    for side, n in (("labeled", all_labeled), ("unlabeled", all_unlabeled)):
         if n < FEWEST:
             raise valid.bad_value("labeled", f"such that {FEWEST} examples are {side}", str(n))
-    ours, others = _both_scores(rows, labeled, scores, classifier, rng)
+    if scores is None:
+        values = _out_of_fold_scores(matrix, ours, classifier, rng)
+    elif classifier is not None:
+        hint = "scores are given, so that nothing needs to be trained"
+        raise valid.bad_value("classifier", "None beside scores", repr(classifier), hint)
+    else:
+        valid.check_alignment(scores, labeled)
+        values = valid.as_real_vector("scores", scores)
+        valid.check_same_length("scores", values.size, ours.size)
 
-    hidden = TOP * low * rows.n_unlabeled
+    hidden = TOP * low * all_unlabeled
     wanted = max(1, math.ceil(hidden))
-    threshold = float(np.partition(others, -wanted)[-wanted])
-    few, many = ours >= threshold, others >= threshold
-    n_labeled, n_unlabeled = int(few.sum()), int(many.sum())
+    threshold = float(np.partition(values[~ours], -wanted)[-wanted])
+    top = values >= threshold
+    n_labeled, n_unlabeled = int((top & ours).sum()), int((top & ~ours).sum())
     distance, feature, shape, share_p = 0.0, 0, 1.0, 1.0
     if hidden < FEWEST_HIDDEN:
         note = (
@@ -215,9 +230,9 @@ def scar_test(
         notes: tuple[str, ...] = (note,)
     else:
         if n_labeled:  # else nothing is to be compared where positives are
-            pool = np.concatenate((rows.labeled[few], rows.unlabeled[many]))
+            pool = np.concatenate((matrix[top & ours], matrix[top & ~ours]))
             distance, feature, shape = _permutation_test(pool, n_labeled, n_permutations, rng)
-        odds = rows.n_unlabeled / rows.n_labeled
+        odds = all_unlabeled / all_labeled
         chance = low * odds / (1 + low * odds)
         # So few unlabeled beside so many labeled examples, or fewer.
         share_p = float(bdtr(n_unlabeled, n_labeled + n_unlabeled, chance))
@@ -231,9 +246,9 @@ def scar_test(
         threshold=threshold,
         n_labeled=n_labeled,
         n_unlabeled=n_unlabeled,
-        labeled_share=n_labeled / rows.n_labeled,
+        labeled_share=n_labeled / all_labeled,
         # At the lower end of an interval alpha may be 0, where all labeled may be in the set.
-        expected_share=n_unlabeled / max(n_unlabeled, low * rows.n_unlabeled),
+        expected_share=n_unlabeled / max(n_unlabeled, low * all_unlabeled),
         alpha=low,
         notes=notes,
     )
@@ -276,24 +291,47 @@ def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
     return (note,)
 
 
-def _both_scores(
-    rows: FeatureRows,
-    labeled: ArrayLike,
-    scores: ArrayLike | None,
-    classifier: Any,
-    rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray]:
-    """Scores of the labeled and of the unlabeled, given or made."""
-    if scores is None:
-        return out_of_fold_scores(rows, classifier, rng)
-    if classifier is not None:
-        hint = "scores are given, so that nothing needs to be trained"
-        raise valid.bad_value("classifier", "None beside scores", repr(classifier), hint)
-    valid.check_alignment(scores, labeled)
-    values = valid.as_real_vector("scores", scores)
-    valid.check_same_length("scores", values.size, rows.n_labeled + rows.n_unlabeled)
-    ours, _ = encode_labels(labeled, values.size)
-    return values[ours], values[~ours]
+def _read_matrix(X: Any) -> FloatArray:
+    """Read a matrix of finite numbers from an array, a column or a data frame."""
+    if is_frame(X):
+        table = read_columns(X, {f"X[{name!r}]": name for name in column_names(X)})
+        return np.column_stack([valid.as_real_vector(name, each) for name, each in table.items()])
+    array = np.asarray(X)
+    if array.ndim != 2:
+        return valid.as_real_vector("X", X)[:, None]
+    return valid.as_real_vector("X", array.reshape(-1)).reshape(array.shape)
+
+
+def _out_of_fold_scores(
+    X: FloatArray, ours: BoolArray, classifier: Any, rng: np.random.Generator
+) -> FloatArray:
+    """Score each row by a classifier that was not fitted on its fold."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+    threads = nullcontext()  # someone else's classifier may know what to do with them
+    if classifier is None:
+        threads = threadpool_limits(1)
+        X = X / np.where((size := np.abs(X).max(axis=0)) > 0, size, 1)  # lest squares overflow
+        # Scaled before and after: squares of large numbers would drown the rest.
+        classifier = make_pipeline(
+            StandardScaler(),
+            PolynomialFeatures(2 if X.shape[1] <= _MOST_SQUARED else 1, include_bias=False),
+            StandardScaler(),
+            LogisticRegression(max_iter=500),
+        )
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=int(rng.integers(2**31)))
+    scores = np.empty(ours.size)
+    with warnings.catch_warnings(), threads:
+        # Scores from a fit that has not quite converged are scores all the same.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for train, test in folds.split(X, ours):
+            model = clone(classifier).fit(X[train], ours[train])
+            scores[test] = response_scores(model, X[test], positive=True)
+    return scores
 
 
 def _permutation_test(

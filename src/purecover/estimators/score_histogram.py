@@ -8,7 +8,6 @@ once from the data; replicates, which share the thresholds, are added up over th
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 
@@ -16,10 +15,6 @@ from purecover._typing import CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
 from purecover.recovery.rates import effective_sizes
 
-BinRule = Literal["merged", "released", "equal-mass"]
-Bins = BinRule | int
-
-EQUAL_MASS = 10
 # Examples that a merged bin holds at least; or a fifth of all, where that is fewer. Of the
 # labeled, the square root of all if that is more, so that large samples have small errors.
 ENOUGH_LABELED, ENOUGH_UNLABELED = 20.0, 5.0
@@ -27,30 +22,15 @@ ENOUGH_LABELED, ENOUGH_UNLABELED = 20.0, 5.0
 _WIDTH_ROUNDING = 1e-6
 
 
-def bin_starts(counts: ScoreCounts, bins: Bins) -> IntArray:
-    """Where the bins begin.
+def bin_starts(counts: ScoreCounts, *, merged: bool) -> IntArray:
+    """Where the bins begin: increasing, the first is 0.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-        The counted scores.
-    bins : {"merged", "released", "equal-mass"} or int
-        ``"released"``: bins of one width, from :func:`released_width` of the labeled scores;
-        those that hold nothing are left out. ``"merged"``: the same, joined with their lower
-        neighbors until each holds enough examples of both samples.
-        ``"equal-mass"``: 10 bins, or as many as the number says, of about equal mass under the
-        mean of the two distributions; they depend on the order of the scores only.
-
-    Returns
-    -------
-    ndarray of int
-        Increasing, the first is 0.
+    Bins are of one width, from :func:`released_width` of the labeled scores; those that hold
+    nothing are left out. Merged ones are joined with their lower neighbors until each holds
+    enough examples of both samples.
     """
-    if bins == "merged":
-        return _merged(counts, _equal_width(counts))
-    if bins == "released":
-        return _equal_width(counts)
-    return _equal_mass(counts, EQUAL_MASS if bins == "equal-mass" else int(bins))
+    starts = _equal_width(counts)
+    return _merged(counts, starts) if merged else starts
 
 
 def binned(tally: CountArray, starts: IntArray) -> FloatArray:
@@ -147,10 +127,3 @@ def _cumulated(tally: CountArray, size: float) -> FloatArray:
     np.cumsum(tally, out=out[1:])
     out *= size / out[-1]
     return out
-
-
-def _equal_mass(counts: ScoreCounts, n_bins: int) -> IntArray:
-    mass = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
-    middle = np.cumsum(mass) - mass / 2
-    place = np.minimum((middle * (n_bins / 2)).astype(np.int64), n_bins - 1)
-    return np.concatenate(([0], np.flatnonzero(np.diff(place)) + 1))

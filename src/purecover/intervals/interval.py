@@ -123,7 +123,6 @@ def auc_interval(
     *,
     confidence_level: float = 0.95,
     method: Literal["logit", "wald"] = "logit",
-    delta_error: float | None = None,
 ) -> Interval:
     r"""Confidence interval of the recovered AUC, by DeLong's variance through the linear map.
 
@@ -138,9 +137,6 @@ def auc_interval(
     method : {"logit", "wald"}, default="logit"
         Whether the interval of the observed AUC is symmetric on the logit scale, which keeps
         it inside (0, 1), or on the plain one.
-    delta_error : float, optional
-        Standard error of ``beta - alpha``, independent of the scores, if the proportions
-        are not exact.
 
     Returns
     -------
@@ -149,14 +145,13 @@ def auc_interval(
 
     See Also
     --------
-    bootstrap : Intervals of every metric.
+    bootstrap : Intervals of every metric, also with the error of estimated proportions.
 
     Notes
     -----
-    :math:`se(A) = se(A_{pu})/\Delta`; with an uncertain :math:`\Delta`,
-    :math:`Var(A) = Var(A_{pu})/\Delta^2 + (A_{pu}-1/2)^2\,Var(\Delta)/\Delta^4`. Where the
-    labeled and unlabeled scores do not overlap, DeLong's variance is 0, which is false
-    certainty; the score interval of Newcombe (2006) is used instead.
+    :math:`se(A) = se(A_{pu})/\Delta`, with alpha and beta as exact. Where the labeled and unlabeled
+    scores do not overlap, DeLong's variance is 0, which is false certainty; the score interval of
+    Newcombe (2006) is used instead.
 
     Examples
     --------
@@ -170,25 +165,13 @@ def auc_interval(
     """
     check_choice("method", method, ("logit", "wald"))
     level = check_level(confidence_level)
-    check_data(counts, proportions, warns=delta_error is None)
+    check_data(counts, proportions)
     observed, delta = counts.auc_pu, proportions.delta
     low, high, label = observed_auc_ends(counts, level, method)
-    if delta_error is None:
-        low, high = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
-    else:
-        from scipy.special import ndtri
-
-        delta_error = check_real("delta_error", delta_error, low=0, high=1)
-        extra = float(ndtri(0.5 + level / 2)) * abs(observed - 0.5) * delta_error / delta**2
-        # Add the uncertainty of delta to each arm, so that the logit shape is kept.
-        estimate = 0.5 + (observed - 0.5) / delta
-        low = estimate - math.hypot((observed - low) / delta, extra)
-        high = estimate + math.hypot((high - observed) / delta, extra)
     return Interval(
         estimate=min(max(0.5 + (observed - 0.5) / delta, 0.0), 1.0),
-        low=min(max(low, 0.0), 1.0),
-        high=min(max(high, 0.0), 1.0),
+        low=min(max(0.5 + (low - 0.5) / delta, 0.0), 1.0),
+        high=min(max(0.5 + (high - 0.5) / delta, 0.0), 1.0),
         confidence_level=level,
         method=label,
-        varied="scores" if delta_error is None else "scores and proportions",
     )

@@ -16,25 +16,39 @@ same as clipping it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import validate_data
+from scipy.special import expit, logit
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags, get_tags, indexable
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from purecover import __version__
+from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Scenario, Target
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, with_clean_labels
-from purecover.exceptions import IdentifiabilityError
-from purecover.models import tables
-from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
-from purecover.models.tables import label_column_named_y
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, PurecoverError
+from purecover.models.cross_fit import check_settings, cross_fit, makes_own_scores, out_of_bag
+from purecover.models.examples import (
+    Examples,
+    check_as_long,
+    check_model,
+    check_seed,
+    model_name,
+    read_groups,
+    read_rows,
+    read_weights,
+)
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.posteriors import correct_posterior, posterior_band
 from purecover.recovery.rates import refuse_contradiction, warn_of_contradiction
@@ -49,19 +63,6 @@ _TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class IsotonicCalibrator:
-    """Straight lines between the steps of an isotonic regression."""
-
-    knots: FloatArray
-    values: FloatArray
-    method: Literal["isotonic"] = "isotonic"
-
-    def __call__(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of being labeled."""
-        return np.interp(scores, self.knots, self.values)
-
-
-@dataclass(frozen=True, eq=False)
 class SigmoidCalibrator:
     """A sigmoid between the two ends of the band."""
 
@@ -70,30 +71,28 @@ class SigmoidCalibrator:
     intercept: float
     low: float
     high: float
-    method: Literal["sigmoid"] = "sigmoid"
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Probabilities of being labeled."""
-        from scipy.special import expit
-
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
 
 
-Calibrator: TypeAlias = IsotonicCalibrator | SigmoidCalibrator
+Calibrator: TypeAlias = Callable[[FloatArray], FloatArray]
 """A non-decreasing map from scores to probabilities of being labeled."""
 
 
 def fit_isotonic(
     scores: FloatArray, labeled: BoolArray, weight: FloatArray, band: tuple[float, float]
-) -> IsotonicCalibrator:
-    """The non-decreasing map within the band that is nearest to the labels."""
+) -> Calibrator:
+    """The non-decreasing map in the band that is nearest to the labels, steps joined by lines."""
     from sklearn.isotonic import IsotonicRegression
 
     low, high = band
     found = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip")
     found.fit(scores, labeled.astype(np.float64), sample_weight=weight)
-    return IsotonicCalibrator(found.X_thresholds_, found.y_thresholds_)
+    calibrator: Calibrator = found.predict
+    return calibrator
 
 
 def fit_sigmoid(
@@ -105,7 +104,6 @@ def fit_sigmoid(
     finite slope.
     """
     from scipy.optimize import minimize
-    from scipy.special import expit, logit
 
     low, high = band
     total = float(weight.sum())
@@ -151,8 +149,8 @@ def choose_calibrator(
     *,
     method: str,
     rng: np.random.Generator,
-) -> tuple[Calibrator, float]:
-    """The calibrator of this method, or of the better one, and the labeled share it is for.
+) -> tuple[Calibrator, str, float]:
+    """The calibrator of this method, or of the better one; the method; the labeled share it is for.
 
     Better is the one with the smaller squared error of the labels on parts it has not seen.
     """
@@ -167,7 +165,7 @@ def choose_calibrator(
                 tau = fit(scores[~there], labeled[~there], weight[~there], band)(scores[there])
                 errors[name] += float(np.dot(weight[there], (tau - labeled[there]) ** 2))
         method = min(errors, key=errors.__getitem__)
-    return _FITS[method](scores, labeled, weight, band), share
+    return _FITS[method](scores, labeled, weight, band), method, share
 
 
 def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -179,6 +177,181 @@ def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]
     return part
 
 
+def read_labeling(
+    X: Any,
+    y: ArrayLike | None,
+    *,
+    groups: ArrayLike | None = None,
+    positive_label: object = None,
+) -> tuple[Examples, np.ndarray[Any, Any], Any]:
+    """Rows of scikit-learn's ``fit(X, y)``, the two values of y, and the one that means labeled."""
+    check_rows(X)
+    if not isinstance(X, (list, tuple, str, bytes, type)):
+        (X,) = indexable(X)  # sparse matrices of a kind that can be cut into folds
+    must = "an array: for each row, whether the example carries the label"
+    if y is None:
+        got = "None; fit requires y to be passed, but the target y is None"
+        raise valid.bad_value("y", must, got)
+    if isinstance(y, str):  # predictions are made of frames without that column
+        raise valid.bad_type("y", must, y, "pass the column itself")
+    if isinstance(groups, str):
+        must = "an array: for each row, its group"
+        raise valid.bad_type("groups", must, groups, "pass the column itself")
+    if getattr(y, "ndim", 1) == 2:
+        words = "A column-vector y was passed when a 1d array was expected"
+        valid.warn(words, DataConversionWarning)
+    X, n_rows = read_rows(X)
+    values = _plain(valid.to_numpy("y", y))
+    check_as_long("y", values.size, n_rows)
+    valid.check_alignment(X, y, names=("X", "y"))
+    inputs.refuse_missing("y", values)
+    classes = _two_classes(values)
+    if positive_label is None:
+        at = inputs.labeled_of_two(classes)
+        if at is None:
+            must = "two-valued, one value for labeled and one for unlabeled rows"
+            got = f"{valid.show(classes.tolist())}, which both mean the same"
+            hint = "name the value that means labeled with positive_label="
+            raise valid.bad_value("y", must, got, hint)
+        positive = np.asarray(values == classes[at], dtype=np.bool_)
+    else:
+        positive, _ = inputs.encode_labels(
+            values, n_rows, positive_label=positive_label, parameter="y"
+        )
+        at = int(np.flatnonzero(classes == values[int(np.argmax(positive))])[0])
+    if groups is not None:
+        groups = read_groups(groups, n_rows)
+    return Examples(X, values, positive, None, groups, None), classes, classes[at]
+
+
+def _plain(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Columns of objects that are truth values or numbers throughout, as such."""
+    if values.dtype.kind != "O":
+        return values
+    kinds = {type(value) for value in values.tolist()}
+    if kinds <= {bool, np.bool_}:
+        return values.astype(np.bool_)
+    return np.array(values.tolist()) if kinds in ({int}, {float}) else values
+
+
+def _two_classes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The two values in ascending order, or a complaint that scikit-learn's users know."""
+    try:
+        classes = np.unique(values)
+    except TypeError as error:  # values that cannot be compared
+        must, hint = "of one type throughout", "map it to booleans first"
+        raise valid.bad_type("y", must, values[0], hint) from error
+    if classes.size == 2:
+        return classes
+    must = "two-valued, one value for labeled and one for unlabeled rows"
+    if classes.size == 1:
+        got = f"one class: {valid.show(classes.tolist()[0])} in all {values.size} rows"
+        hint = "training needs labeled and unlabeled rows; is that the right column?"
+        raise valid.bad_value("y", must, got, hint)
+    got = f"{classes.size} values, {valid.show(classes[:5].tolist())}"
+    if values.dtype.kind == "f" and not bool((values == np.round(values)).all()):
+        hint = "Unknown label type: continuous. Are these scores?"
+    else:
+        hint = (
+            "Only binary classification is supported. The type of the target is multiclass. "
+            "Map the column to booleans first, for example y == 'positive'"
+        )
+    raise valid.bad_value("y", must, got, hint)
+
+
+def check_rows(X: Any) -> None:
+    """Refuse at the door what no classifier takes, before it is cut into folds."""
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise valid.bad_value(
+            "X", "real", "complex numbers", "Complex data not supported: pass parts"
+        )
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "fiub":
+        hint = "Reshape your data: X.reshape(1, -1) is one row, X.reshape(-1, 1) one feature"
+        raise valid.bad_value("X", "a matrix", f"an array of shape {X.shape}", hint)
+
+
+@contextmanager
+def label_column_named_y() -> Iterator[None]:
+    """Complaints about labels name them as scikit-learn's ``fit`` does."""
+    try:
+        yield
+    except PurecoverError as error:
+        if error.parameter == "labeled":
+            error.parameter = "y"
+        raise
+
+
+def weight_parameter(estimator: Any) -> str | None:
+    """What the ``fit`` of an estimator calls weights of rows; None if it takes none.
+
+    A pipeline hands them to its last step.
+    """
+    steps = getattr(estimator, "steps", None)
+    if not steps:
+        return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+    name, last = steps[-1]
+    inner = weight_parameter(last)
+    if inner is None:
+        return None
+    if get_config()["enable_metadata_routing"]:
+        asked = last.get_metadata_routing() if hasattr(last, "get_metadata_routing") else None
+        wants = asked is not None and asked.consumes("fit", ["sample_weight"])
+        return "sample_weight" if wants else None
+    return f"{name}__{inner}"
+
+
+def fit_parameters(estimator: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
+    """The weights, if there are any and the estimator's ``fit`` takes them."""
+    name = None if weight is None else weight_parameter(estimator)
+    return {} if name is None or weight is None else {name: weight}
+
+
+def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
+    """Say where weights of rows do not reach the training."""
+    if weight is None or weight_parameter(estimator) is not None:
+        return
+    valid.warn(
+        f"{model_name(estimator)} takes no weights in its fit, so that sample_weight "
+        "counts in the calibration and in alpha, but not in its training."
+    )
+
+
+def log_odds(
+    probabilities: FloatArray, least: float = float(np.finfo(np.float64).eps)
+) -> FloatArray:
+    """Log-odds, of probabilities cut at ``least`` from 0 and 1 so that they remain finite."""
+    return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
+
+
+def fit_all(estimator: Any, examples: Examples, weight: FloatArray | None = None) -> Any:
+    """A copy of the estimator, fitted to all rows, with 1 for labeled and 0 for unlabeled."""
+    fresh = clone(estimator)
+    parameters = fit_parameters(fresh, weight)
+    return fresh.fit(examples.X, examples.positive.astype(np.int64), **parameters)
+
+
+def fit_out_of_bag(
+    estimator: Any, examples: Examples, weight: FloatArray | None
+) -> tuple[Any, FloatArray]:
+    """Fit a model to all rows; return it and its out-of-bag probabilities."""
+    hint = "a number of folds serves any classifier"
+    if examples.groups is not None:
+        got = "'oob' beside groups, which bags do not keep together"
+        raise valid.bad_value("cv", "a number or a splitter", got, hint)
+    scores = None
+    if makes_own_scores(estimator):
+        fitted = fit_all(estimator, examples, weight)
+        scores = out_of_bag(fitted, examples.n_rows)
+    if scores is None:
+        must = "a number or a splitter for a classifier without out-of-bag scores"
+        raise valid.bad_value("cv", must, f"'oob' for {valid.show(estimator)}", hint)
+    if not bool(((scores >= 0) & (scores <= 1)).all()):
+        must = "a classifier whose out-of-bag scores are probabilities"
+        got = f"{valid.show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
+        raise valid.bad_value("estimator", must, got)
+    return fitted, scores
+
+
 METHODS = ("auto", "isotonic", "sigmoid")
 RESPONSES = ("predict_proba", "decision_function")
 
@@ -187,10 +360,11 @@ LEAST = 1e-9
 
 
 @dataclass(eq=False, repr=False)
-class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     r"""Makes any classifier of labeled against unlabeled one of positive against negative.
 
-    Its ``predict_proba`` means the true class, not the label.
+    Its ``predict_proba`` means the true class, not the label. A pickle is refused by any other
+    version: what it predicts follows from code beside what it has learned.
 
     Parameters
     ----------
@@ -326,9 +500,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     random_state: RandomState | np.random.RandomState = None
     n_jobs: int | None = None
 
-    # The scores kept are those before calibration, and not what it says of new rows.
-    _oob_scores_are_final = False
-
     @public
     @label_column_named_y()
     def fit(
@@ -363,15 +534,15 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
             With groups, which may explain it, a contradiction is a warning.
         """
         given, prior_estimator = self._check_params()
-        seed = tables.check_seed(self.random_state)
-        examples, classes, positive = tables.read_labeling(
+        seed = check_seed(self.random_state)
+        examples, classes, positive = read_labeling(
             X, y, groups=groups, positive_label=self.positive_label
         )
-        weight = tables.read_weights(sample_weight, examples)
+        weight = read_weights(sample_weight, examples)
         validate_data(self, X, skip_check_array=True)
         self.classes_, self.labeled_class_ = classes, positive
-        self.response_method_ = tables.check_model(self.estimator, RESPONSES)
-        tables.warn_of_weights(self.estimator, weight)
+        self.response_method_ = check_model(self.estimator, RESPONSES)
+        warn_of_weights(self.estimator, weight)
         if self._takes_out_of_bag:
             self.estimator_, scores = fit_out_of_bag(self.estimator, examples, weight)
         else:
@@ -381,11 +552,11 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
                 cv=self.cv,
                 method=self.response_method_,
                 combine="raw",  # a new row has no rank
-                fit_params=tables.fit_parameters(self.estimator, weight),
+                fit_params=fit_parameters(self.estimator, weight),
                 random_state=seed,
                 n_jobs=self.n_jobs,
             ).scores
-            self.estimator_ = tables.fit_all(self.estimator, examples, weight)
+            self.estimator_ = fit_all(self.estimator, examples, weight)
         counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
         self.prior_estimator_ = prior_estimator
         if prior_estimator is None:
@@ -401,7 +572,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
                 raise IdentifiabilityError(f"{says} {error}") from error
             self.proportions_ = given.estimated(found)
         self.target_prior_ = self.proportions_.prior(self.target, counts)
-        self.calibrator_, self.labeled_share_ = choose_calibrator(
+        self.calibrator_, self.method_, self.labeled_share_ = choose_calibrator(
             self._scaled(scores),
             examples.positive,
             np.ones(scores.size) if weight is None else weight,
@@ -409,7 +580,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
             method=self.method,
             rng=valid.check_random_state(seed),
         )
-        self.method_ = self.calibrator_.method
         self.oob_score_samples_ = valid.read_only(scores)
         self.oob_proba_ = valid.read_only(self._positive(scores))
         return self
@@ -428,7 +598,9 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         ndarray of shape (n, 2)
             One column for each of ``classes_``.
         """
-        return self._columns(self._positive(self._scores(X)))
+        positive = self._positive(self._scores(X))
+        columns = (1 - positive, positive)
+        return np.column_stack(columns if self._labeled_last else columns[::-1])
 
     @public
     def decision_function(self, X: Any) -> FloatArray:
@@ -444,7 +616,8 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         ndarray of shape (n,)
             Above 0 where ``predict`` says ``classes_[1]``.
         """
-        return self._turned(tables.log_odds(self._positive(self._scores(X))))
+        odds = log_odds(self._positive(self._scores(X)))
+        return odds if self._labeled_last else -odds
 
     @public
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
@@ -469,7 +642,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         out_of_bag = self._takes_out_of_bag
         cv = 2 if out_of_bag else self.cv
         check_settings(self.estimator, cv=cv, n_jobs=self.n_jobs)
-        tables.check_model(self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
+        check_model(self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
         told = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
         given = GivenProportions(*told, self.scenario).validated(can_estimate=True)
         if not given.ways:
@@ -486,14 +659,18 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         return isinstance(self.cv, str) and self.cv == "oob"
 
     def _scores(self, X: Any) -> FloatArray:
-        self._check_rows(X)
-        return tables.row_scores(self.estimator_, X, self.response_method_)
+        check_is_fitted(self)
+        check_rows(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        # The estimator was fitted to 1 for labeled and 0 for unlabeled.
+        found = inputs.response_scores(
+            self.estimator_, X, positive=1, methods=(self.response_method_,)
+        )
+        return np.asarray(found, dtype=np.float64)
 
     def _scaled(self, scores: FloatArray) -> FloatArray:
         """Scores on the scale of log-odds, on which a sigmoid is one."""
-        return (
-            tables.log_odds(scores, LEAST) if self.response_method_ == "predict_proba" else scores
-        )
+        return log_odds(scores, LEAST) if self.response_method_ == "predict_proba" else scores
 
     def _positive(self, scores: FloatArray) -> FloatArray:
         return correct_posterior(
@@ -503,8 +680,27 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
             prior=self.target_prior_,
         )
 
+    @property
+    def _labeled_last(self) -> bool:
+        return bool(self.classes_[1] == self.labeled_class_)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_purecover_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_purecover_version", "unknown")
+        if version != __version__:
+            raise InvalidInputError(
+                f"This {type(self).__name__} was pickled by purecover {version}, and this is "
+                f"{__version__}: what it would predict is not certain.\n"
+                f"Hint: install purecover=={version} to use it, or fit anew with this version."
+            )
+        super().__setstate__(state)

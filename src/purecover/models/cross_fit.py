@@ -19,21 +19,26 @@ from purecover._progress import Progress, results_of, shown
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu
-from purecover.models import tables
+from purecover.models.examples import (
+    Examples,
+    check_model,
+    check_seed,
+    model_name,
+    read_examples,
+    small_seed,
+)
 
 Split: TypeAlias = tuple[IntArray, IntArray]
 
 MUST = "a number of folds, a splitter of scikit-learn or a list of (train, test) rows"
 
 
-def make_splits(
-    examples: tables.Examples, cv: Any, random_state: RandomState
-) -> tuple[list[Split], int]:
+def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple[list[Split], int]:
     """Return checked folds, and how often they score each row."""
-    seed = tables.check_seed(random_state)
+    seed = check_seed(random_state)
     if isinstance(cv, (int, np.integer)):
         # The seed itself, so that a splitter made by hand gives the same folds.
-        cv = _default_splitter(examples, int(cv), tables.small_seed(seed))
+        cv = _default_splitter(examples, int(cv), small_seed(seed))
     target = examples.positive.astype(np.int64)
     rows = cv
     if hasattr(cv, "split"):
@@ -59,7 +64,7 @@ def make_splits(
     return splits, low
 
 
-def _default_splitter(examples: tables.Examples, n_folds: int, seed: int) -> Any:
+def _default_splitter(examples: Examples, n_folds: int, seed: int) -> Any:
     # Here, because loading it draws from the random numbers of the standard library.
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -76,7 +81,7 @@ def _default_splitter(examples: tables.Examples, n_folds: int, seed: int) -> Any
     return kind(n_folds, shuffle=True, random_state=seed)
 
 
-def most_folds(examples: tables.Examples) -> tuple[int, str]:
+def most_folds(examples: Examples) -> tuple[int, str]:
     """Return the largest number of folds and the name of the rows or groups that limit it."""
     codes = examples.group_codes
     found = []
@@ -88,7 +93,7 @@ def most_folds(examples: tables.Examples) -> tuple[int, str]:
     return min(found)
 
 
-def _checked_split(pair: Any, examples: tables.Examples) -> Split:
+def _checked_split(pair: Any, examples: Examples) -> Split:
     try:
         train, test = (_row_numbers(part, examples.n_rows) for part in pair)
     except (TypeError, ValueError, IndexError) as error:
@@ -107,7 +112,7 @@ def _checked_split(pair: Any, examples: tables.Examples) -> Split:
     return train, test
 
 
-def _require_both_sides(split: Split, examples: tables.Examples) -> None:
+def _require_both_sides(split: Split, examples: Examples) -> None:
     for rows, part in zip(split, ("train on", "score"), strict=True):
         for side, member in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
             if not member[rows].any():
@@ -289,7 +294,7 @@ def cross_fit_scores(
     """
     folding = {"cv": cv, "method": method, "combine": combine, "n_jobs": n_jobs}
     check_settings(estimator, fit_params=fit_params, **folding)
-    examples = tables.read_examples(
+    examples = read_examples(
         X,
         labeled,
         groups=groups,
@@ -309,7 +314,7 @@ def check_settings(
     """Check settings that are wrong whatever the data are."""
     valid.check_choice("method", method, ("auto", *METHODS))
     valid.check_choice("combine", combine, COMBINES)
-    tables.check_model(estimator, METHODS if method == "auto" else (method,))
+    check_model(estimator, METHODS if method == "auto" else (method,))
     valid.check_jobs(n_jobs)
     if isinstance(cv, (int, np.integer)):
         valid.check_integer("cv", cv, low=2)
@@ -321,7 +326,7 @@ def check_settings(
 
 def cross_fit(
     estimator: Any,
-    examples: tables.Examples,
+    examples: Examples,
     *,
     cv: Any = 5,
     method: str = "auto",
@@ -332,7 +337,7 @@ def cross_fit(
     progress: Progress | None = None,
 ) -> CrossFit:
     """Return out-of-fold scores of rows that were checked before."""
-    used = tables.check_model(estimator, METHODS if method == "auto" else (method,))
+    used = check_model(estimator, METHODS if method == "auto" else (method,))
     if combine == "auto":
         combine = "raw" if used == "predict_proba" else "rank"
     splits, n_repeats = make_splits(examples, cv, random_state)
@@ -365,7 +370,7 @@ def cross_fit(
                 tell(k + 1, len(splits))
     return CrossFit(
         scores=total / n_repeats,
-        model=tables.model_name(estimator),
+        model=model_name(estimator),
         method=used,
         combine=combine,
         n_folds=len(splits),
@@ -391,7 +396,7 @@ def fold_ranks(
 
 def _scores_of_fold(
     estimator: Any,
-    examples: tables.Examples,
+    examples: Examples,
     split: Split,
     method: str,
     fit_params: Mapping[str, Any] | None,
@@ -425,20 +430,15 @@ FORESTS = "oob_decision_function_"
 def makes_own_scores(estimator: Any) -> bool:
     """Return whether a model will have out-of-bag scores once it is fitted, as far as one can tell.
 
-    They must be on the scale of what it says of new rows, unlike those of a model that calibrates
-    them afterwards. A pipeline does not count: a step that looks at labels, such as a selection
-    of features, would have seen them all.
+    Its class says so, or its parameter ``oob_score``. A pipeline does not count: a step that looks
+    at labels, such as a selection of features, would have seen them all. Nor does a model that
+    calibrates its scores afterwards: they are not on the scale of what it says of new rows.
     """
-    kind = type(estimator)
-    if not _final(estimator):
-        return False
-    ours = any(cls.__module__.startswith("purecover.models.") for cls in kind.__mro__)
-    known = ours or hasattr(estimator, ATTRIBUTE) or hasattr(kind, ATTRIBUTE)
-    return known or bool(getattr(estimator, "oob_score", False))
+    return hasattr(type(estimator), ATTRIBUTE) or bool(getattr(estimator, "oob_score", False))
 
 
 def unseen_scores(
-    estimator: Any, examples: tables.Examples, *, own: bool = True, **settings: Any
+    estimator: Any, examples: Examples, *, own: bool = True, **settings: Any
 ) -> tuple[FloatArray, str]:
     """Return scores by models that have not seen the rows, and one line on how they were made.
 
@@ -454,7 +454,7 @@ def unseen_scores(
         model = clone(estimator).fit(examples.X, examples.positive.astype(np.int64), **more)
         scores = out_of_bag(model, examples.n_rows)
         if scores is not None:
-            return scores, f"{tables.model_name(model)}, its own scores of rows unseen"
+            return scores, f"{model_name(model)}, its own scores of rows unseen"
     result = cross_fit(estimator, examples, **settings)
     return result.scores, result.description
 
@@ -479,31 +479,3 @@ def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
             "more members leave fewer rows that all of them have seen",
         )
     return scores
-
-
-def fit_out_of_bag(
-    estimator: Any, examples: tables.Examples, weight: FloatArray | None
-) -> tuple[Any, FloatArray]:
-    """Fit a model to all rows; return it and its out-of-bag probabilities."""
-    hint = "a number of folds serves any classifier"
-    if examples.groups is not None:
-        got = "'oob' beside groups, which bags do not keep together"
-        raise valid.bad_value("cv", "a number or a splitter", got, hint)
-    must = "a number or a splitter for a classifier without out-of-bag scores"
-    if not _final(estimator):
-        got = f"'oob' for {valid.show(estimator)}, which keeps scores before calibration"
-        raise valid.bad_value("cv", must, got, hint)
-    fitted = tables.fit_all(estimator, examples, weight)
-    scores = out_of_bag(fitted, examples.n_rows)
-    if scores is None:
-        raise valid.bad_value("cv", must, f"'oob' for {valid.show(fitted)}", hint)
-    if not bool(((scores >= 0) & (scores <= 1)).all()):
-        must = "a classifier whose out-of-bag scores are probabilities"
-        got = f"{valid.show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
-        raise valid.bad_value("estimator", must, got)
-    return fitted, scores
-
-
-def _final(estimator: Any) -> bool:
-    """Return whether out-of-bag scores are on the scale of scores of new rows."""
-    return bool(getattr(type(estimator), "_oob_scores_are_final", True))

@@ -21,7 +21,6 @@ from purecover.recovery.rates import (
     check_data,
     map_curve,
     pr_segment_areas,
-    ratio_integrals,
     trapezoid,
     trapezoids,
 )
@@ -553,7 +552,6 @@ def recover_pr(
     See Also
     --------
     recover_roc : The ROC curve it is made from.
-    recover_auc_pr_direct : A cross-check of the area without any repair.
     RecoveredPrDisplay : Draws the curve.
 
     Notes
@@ -647,92 +645,11 @@ def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: Any, area: AreaRule) 
     return found if found.ndim else float(found)
 
 
-@public
-def recover_auc_pr_direct(counts: ScoreCounts, proportions: MixtureProportions) -> float:
-    r"""Area under the precision-recall curve without recovering the curve.
+def min_auc_pr(prior: Any) -> Any:
+    r"""Smallest area under a precision-recall curve, :math:`1 + (1-\pi)\ln(1-\pi)/\pi` [1]_.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-        The counted scores.
-    proportions : MixtureProportions
-        Alpha and beta.
-
-    Returns
-    -------
-    float
-        The area for data like the unlabeled (prior alpha); can leave [0, 1].
-
-    See Also
-    --------
-    recover_pr : The curve and its area, which is less noisy.
-
-    Notes
-    -----
-    With :math:`R = tpr_{pu}/fpr_{pu}`, :math:`I_1 = \int R\,d\,tpr_{pu}` and
-    :math:`I_2 = \int R\,d\,fpr_{pu}`, the area is
-
-    .. math::
-
-        \frac{\alpha}{\Delta^2}\left[(1-\alpha)^2 I_1 - (1-\alpha)(1-\beta)(I_2 + 1)
-        + (1-\beta)^2\right].
-
-    An initial run without unlabeled scores, where :math:`R` is infinite, is replaced by the
-    straight line to the first point that has one. Noisy near :math:`fpr_{pu} = 0`: a
-    cross-check, not a default.
-
-    Examples
-    --------
-    >>> from purecover import MixtureProportions, ScoreCounts
-    >>> from purecover.recovery import recover_auc_pr_direct
-    >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
-    >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
-    >>> round(recover_auc_pr_direct(counts, MixtureProportions(alpha=0.2)), 3)
-    0.417
+    .. [1] K. Boyd, V. S. Costa, J. Davis, C. D. Page, ICML 2012.
     """
-    check_data(counts, proportions)
-    roc = pu_roc_curve(counts)
-    keep = np.append(0, np.flatnonzero(roc.fpr_pu > 0))
-    tpr_pu, fpr_pu = roc.tpr_pu[keep], roc.fpr_pu[keep]
-    mean_ratio = ratio_integrals(tpr_pu, fpr_pu)
-    over_tpr = float(np.sum(mean_ratio * np.diff(tpr_pu)))
-    over_fpr = float(np.sum(mean_ratio * np.diff(fpr_pu)))
-    return auc_pr_functional(over_tpr, over_fpr, proportions)
-
-
-def auc_pr_functional(over_tpr: float, over_fpr: float, proportions: MixtureProportions) -> float:
-    """The area from the two integrals of the observed curve."""
-    alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
-    bracket = (
-        (1 - alpha) ** 2 * over_tpr - (1 - alpha) * (1 - beta) * (over_fpr + 1) + (1 - beta) ** 2
-    )
-    return alpha / delta**2 * bracket
-
-
-@public
-def min_auc_pr(prior: float) -> float:
-    r"""Smallest area any classifier can have under its precision-recall curve.
-
-    Parameters
-    ----------
-    prior : float
-        Share of positives, in [0, 1].
-
-    Returns
-    -------
-    float
-        :math:`1 + (1-\pi)\ln(1-\pi)/\pi` (Boyd et al. 2012).
-
-    Examples
-    --------
-    >>> from purecover.recovery import min_auc_pr
-    >>> round(min_auc_pr(0.25), 7)
-    0.1369538
-    """
-    return float(_smallest(check_real("prior", prior, low=0, high=1)))
-
-
-def _smallest(prior: Any) -> Any:
     pi = np.asarray(prior, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         formula = np.where(pi < 1, 1 + (1 - pi) * np.log1p(-pi) / pi, 1.0)
@@ -741,7 +658,7 @@ def _smallest(prior: Any) -> Any:
 
 def normalize_auc_pr(auc_pr: Any, prior: Any) -> Any:
     """Boyd's normalized area; undefined (NaN) at prior 1, where every area is 1."""
-    smallest = _smallest(prior)
+    smallest = min_auc_pr(prior)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(smallest < 1, (auc_pr - smallest) / (1 - smallest), np.nan)
     return found if found.ndim else float(found)

@@ -103,9 +103,9 @@ def sensitivity(
         A ranking or threshold metric of ``METRICS``, such as ``"roc_auc"``, ``"auc_pr"`` or
         ``"precision"``.
     alphas : float or array-like, optional
-        Values of alpha, increasing; 0, 0.05, ..., 0.95 by default.
+        Values of alpha, increasing; 0, 0.05, ..., 0.95 by default, and 0, 0.01, ..., 1 for the AUC.
     betas : float or array-like, optional
-        Values of beta, increasing; 0.5, 0.55, ..., 1 by default.
+        Values of beta, increasing; 0.5, 0.55, ..., 1 by default, and 0, 0.01, ..., 1 for the AUC.
     threshold : float, optional
         Where a threshold metric is taken; by default where the Youden index is highest,
         which does not depend on alpha and beta.
@@ -124,7 +124,6 @@ def sensitivity(
 
     See Also
     --------
-    auc_sensitivity : The same for the AUC, on a finer grid.
     recover_bounds : Guaranteed bounds for a range of alpha.
 
     Notes
@@ -148,8 +147,12 @@ def sensitivity(
     if repair is not None:
         valid.check_choice("repair", repair, REPAIRS)
     MixtureProportions(0.0, 1.0, "grid", scenario).prior(target, counts)  # complains if need be
-    grid_alpha = _as_shares("alphas", np.linspace(0, 0.95, 20) if alphas is None else alphas)
-    grid_beta = _as_shares("betas", np.linspace(0.5, 1, 11) if betas is None else betas)
+    # The AUC costs one division a pair.
+    usual = (np.linspace(0, 1, 101),) * 2
+    if metric != "roc_auc":
+        usual = np.linspace(0, 0.95, 20), np.linspace(0.5, 1, 11)
+    grid_alpha = _as_shares("alphas", usual[0] if alphas is None else alphas)
+    grid_beta = _as_shares("betas", usual[1] if betas is None else betas)
     if METRICS[metric].kind == "threshold":
         if threshold is None:
             roc = pu_roc_curve(counts)
@@ -188,46 +191,6 @@ def sensitivity(
         auc_pu=observed,
         threshold=threshold,
         target=target,
-    )
-
-
-def auc_sensitivity(
-    counts: ScoreCounts, *, alphas: ArrayLike | None = None, betas: ArrayLike | None = None
-) -> SensitivityGrid:
-    r"""Evaluate the directly recovered AUC over a fine grid of alpha and beta.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        The counted scores.
-    alphas, betas : float or array-like, optional
-        The grid, increasing; 0, 0.01, ..., 1 by default.
-
-    Returns
-    -------
-    SensitivityGrid
-        The AUC, not clipped; NaN where alpha is not below beta.
-
-    See Also
-    --------
-    sensitivity : Any metric.
-
-    Examples
-    --------
-    >>> from purecover import ScoreCounts
-    >>> from purecover.recovery import auc_sensitivity
-    >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
-    >>> auc_sensitivity(counts, alphas=[0.15, 0.25, 0.35], betas=0.75).values.round(4)
-    array([[0.7917],
-           [0.85  ],
-           [0.9375]])
-    """
-    fine = np.linspace(0, 1, 101)
-    return sensitivity(
-        counts,
-        "roc_auc",
-        alphas=fine if alphas is None else alphas,
-        betas=fine if betas is None else betas,
     )
 
 

@@ -50,7 +50,6 @@ def correct_posterior(
     See Also
     --------
     posterior_band : Where calibrated probabilities can lie.
-    recover_precision : The same map for groups of examples.
 
     Notes
     -----

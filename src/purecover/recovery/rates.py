@@ -17,7 +17,7 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._typing import FloatArray
 from purecover._validation import public
-from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
+from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import ContradictionError, IdentifiabilityError, RecoveryWarning
 from purecover.proportions import MixtureProportions, check_proportions
 
@@ -158,60 +158,6 @@ def observe_rates(
     check_proportions(proportions)
     alpha, beta = proportions.alpha, proportions.beta
     return np.asarray(beta * tpr + (1 - beta) * fpr), np.asarray(alpha * tpr + (1 - alpha) * fpr)
-
-
-@public
-def recover_precision(
-    precision_pu: Any, labeled_share: float, proportions: MixtureProportions
-) -> FloatArray:
-    r"""Precision on data like the unlabeled, from the precision observed on the pool.
-
-    Parameters
-    ----------
-    precision_pu : float or array-like
-        Share of labeled among everything predicted positive, below 1.
-    labeled_share : float
-        Share of labeled examples in the pool, :math:`c`.
-    proportions : MixtureProportions
-        Alpha and beta.
-
-    Returns
-    -------
-    ndarray
-        The precision; not clipped.
-
-    Notes
-    -----
-    Equation 6 of the paper,
-
-    .. math::
-
-        \rho = \frac{\alpha(1-\alpha)}{\Delta}\left[\frac{1-c}{c}\,
-        \frac{\rho_{pu}}{1-\rho_{pu}} - \frac{1-\beta}{1-\alpha}\right],
-
-    which equals :math:`\alpha\,tpr / fpr_{pu}` (equation 5) identically.
-
-    Examples
-    --------
-    >>> from purecover import MixtureProportions
-    >>> from purecover.recovery import recover_precision
-    >>> p = recover_precision(0.6944444444, 0.5, MixtureProportions(0.25, 0.75))
-    >>> round(float(p), 7)
-    0.7272727
-    """
-    check_proportions(proportions)
-    share = valid.check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
-    rho = as_rate("precision_pu", precision_pu)
-    if np.any(rho >= 1):
-        raise valid.bad_value(
-            "precision_pu",
-            "below 1",
-            "1, where nothing unlabeled is predicted positive",
-            "at such a threshold the precision cannot be recovered; lower it",
-        )
-    alpha, delta = proportions.alpha, proportions.delta
-    odds = (1 - share) / share * rho / (1 - rho)
-    return alpha * (1 - alpha) / delta * (odds - proportions.labeled_inclusion)
 
 
 def _as_rates(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArray, FloatArray]:
@@ -616,70 +562,3 @@ def auc_identification_interval(
     far = auc_from_pu(auc, MixtureProportions.from_inclusions(a, b))
     low, high = sorted((auc, min(max(far, 0.0), 1.0)))
     return low, high
-
-
-@public
-def recover_partial_auc_direct(
-    counts: ScoreCounts, proportions: MixtureProportions, max_fpr: float
-) -> float:
-    r"""Area under the true ROC curve up to a false-positive rate, without any repair.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        The counted scores.
-    proportions : MixtureProportions
-        Alpha and beta.
-    max_fpr : float
-        The largest false-positive rate, in (0, 1].
-
-    Returns
-    -------
-    float
-        The partial area, not standardized.
-
-    See Also
-    --------
-    RecoveredRoc.partial_auc : The area under the repaired curve.
-
-    Notes
-    -----
-    Follow the observed curve until :math:`\beta\,fpr_{pu} - \alpha\,tpr_{pu}` first reaches
-    :math:`\Delta e_0`. With the point :math:`(h, g)` there, the area
-    :math:`P = \int tpr_{pu}\,d\,fpr_{pu}` up to it and :math:`Q = hg - P`,
-
-    .. math::
-
-        pAUC(e_0) = \frac{(1-\alpha)\beta P + (1-\beta)\alpha Q - (1-\alpha)\alpha g^2/2
-        - (1-\beta)\beta h^2/2}{\Delta^2}.
-
-    Examples
-    --------
-    >>> from purecover import MixtureProportions, ScoreCounts
-    >>> from purecover.recovery import recover_partial_auc_direct
-    >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
-    >>> area = recover_partial_auc_direct(counts, MixtureProportions(0.25, 0.75), max_fpr=0.1)
-    >>> round(area, 12)
-    0.04
-    """
-    check_data(counts, proportions)
-    limit = valid.check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
-    roc = pu_roc_curve(counts)
-    return partial_auc_of_observed(roc.tpr_pu, roc.fpr_pu, proportions, limit)
-
-
-def partial_auc_of_observed(
-    tpr_pu: FloatArray, fpr_pu: FloatArray, proportions: MixtureProportions, max_fpr: float
-) -> float:
-    """The formula of :func:`recover_partial_auc_direct` on an observed polyline."""
-    alpha, beta = proportions.alpha, proportions.beta
-    _, fpr = map_curve(tpr_pu, fpr_pu, proportions)
-    stop = int(np.argmax(fpr >= max_fpr - 1e-15))
-    share = min((max_fpr - fpr[stop - 1]) / (fpr[stop] - fpr[stop - 1]), 1.0)
-    g = float(tpr_pu[stop - 1] + share * (tpr_pu[stop] - tpr_pu[stop - 1]))
-    h = float(fpr_pu[stop - 1] + share * (fpr_pu[stop] - fpr_pu[stop - 1]))
-    p = trapezoid(np.append(tpr_pu[:stop], g), np.append(fpr_pu[:stop], h))
-    q = h * g - p
-    total = (1 - alpha) * beta * p + (1 - beta) * alpha * q
-    total -= (1 - alpha) * alpha * g**2 / 2 + (1 - beta) * beta * h**2 / 2
-    return total / proportions.delta**2

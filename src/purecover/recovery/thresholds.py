@@ -18,7 +18,7 @@ from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
-from purecover.recovery.curves import RecoveredRoc, recover_roc, roc_from_counts
+from purecover.recovery.curves import RecoveredRoc, recover_roc
 from purecover.recovery.metrics import METRICS, RateFunction, RecoveredMetrics, RecoveryOptions
 from purecover.recovery.rates import check_data
 
@@ -201,15 +201,6 @@ def best_places(criterion: str, at: FloatArray) -> IntArray:
     # Flagging nothing is best where false alarms are dear.
     nothing = gain[..., 0] > gain[..., 1:].max(axis=-1)
     return np.where(nothing, 0, np.argmax(gain[..., 1:], axis=-1) + 1)
-
-
-def best_reachable(
-    counts: ScoreCounts, proportions: MixtureProportions, criterion: str, **options: Any
-) -> float:
-    """The highest precision of any threshold, say, or the lowest false-positive rate."""
-    given = RecoveryOptions.among(options)
-    roc = roc_from_counts(counts, proportions, given.repair or "isotonic")
-    return _best_value(criterion, _on_data(criterion, counts, roc, given, MIN_LABELED))
 
 
 def _on_data(

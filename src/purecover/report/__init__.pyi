@@ -1,7 +1,5 @@
-from purecover.report.assumptions import Assumption as Assumption
 from purecover.report.compare import ScoreComparison as ScoreComparison
 from purecover.report.compare import compare_scores as compare_scores
-from purecover.report.discoveries import ErrorRates as ErrorRates
 from purecover.report.discoveries import error_rates as error_rates
 from purecover.report.many import ManyReports as ManyReports
 from purecover.report.many import ManyRow as ManyRow
@@ -9,4 +7,5 @@ from purecover.report.many import evaluate_many as evaluate_many
 from purecover.report.pages import evidence_page as evidence_page
 from purecover.report.pipeline import evaluate as evaluate
 from purecover.report.pipeline import evaluate_model as evaluate_model
+from purecover.report.prices import Price as Price
 from purecover.report.results import PUReport as PUReport

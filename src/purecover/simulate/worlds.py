@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -19,22 +18,19 @@ from purecover.proportions import MixtureProportions
 Values = TypeVar("Values", float, FloatArray)
 
 
-def _apply(
-    parameter: str, curve: Callable[[FloatArray], Any], values: Values, *, share: bool = False
-) -> Values:
+def _apply(parameter: str, curve: Callable[[FloatArray], Any], values: Values) -> Values:
     """Apply a curve to a number or an array, and return the same kind."""
-    must = "a number or an array of numbers" + (" in [0, 1]" if share else "")
+    must = "a number or an array of numbers"
     try:
         array = np.asarray(values)
     except Exception as error:  # foreign containers raise whatever they like
         raise valid.bad_type(parameter, must, values) from error
     if array.dtype.kind not in "fiu":
         raise valid.bad_type(parameter, must, values)
-    array = array.astype(np.float64)
-    if np.isnan(array).any() or (share and not ((array >= 0) & (array <= 1)).all()):
+    if np.isnan(array).any():
         raise valid.bad_value(parameter, must, valid.show(values))
     with np.errstate(all="ignore"):  # far out, densities vanish and ratios are undefined
-        result = np.asarray(curve(array), dtype=np.float64)
+        result = np.asarray(curve(array.astype(np.float64)), dtype=np.float64)
     return cast("Values", result if result.ndim else float(result))
 
 
@@ -74,16 +70,6 @@ class Sample(Frozen):
         """The sufficient statistic of the sample."""
         return ScoreCounts.from_scores(self.scores, self.labeled)
 
-    @property
-    def realized_alpha(self) -> float:
-        """Share of positives among the unlabeled that were drawn; NaN if there are none."""
-        return _share(self.truth[~self.labeled])
-
-    @property
-    def realized_beta(self) -> float:
-        """Share of positives among the labeled that were drawn; NaN if there are none."""
-        return _share(self.truth[self.labeled])
-
     def __len__(self) -> int:
         return int(self.scores.size)
 
@@ -96,30 +82,19 @@ class Sample(Frozen):
         )
 
 
-def _share(truth: BoolArray) -> float:
-    return float(truth.mean()) if truth.size else float("nan")
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class World(Frozen):
     r"""Score densities of positives and negatives, with the performance they imply.
 
-    Made by :func:`binormal`, :func:`laplace`, :func:`beta`, :func:`histogram` and
-    :func:`nonconcave`. An example is predicted positive if its score is at or above the
-    threshold.
+    Made by :func:`binormal`, :func:`laplace`, :func:`beta` and :func:`histogram`. An example is
+    predicted positive if its score is at or above the threshold.
 
     Attributes
     ----------
     name : str
         Family of the world.
-    parameters : mapping
-        What the family was called with.
     auc : float
         Area under the ROC curve, the probability that a positive outranks a negative.
-    auc_from : {"closed form", "quadrature"}
-        How ``auc`` was found; quadrature is accurate to about 1e-12.
-    is_concave : bool
-        Whether the ROC curve is concave, i.e. the density ratio rises with the score.
     positive_inclusion : float
         :math:`\inf f_0/f_1`, the largest share of the positive density that the negative
         density contains. If it is above 0, alpha is not identified from the data.
@@ -143,10 +118,7 @@ class World(Frozen):
     """
 
     name: str
-    parameters: Mapping[str, Any]
     auc: float
-    auc_from: Literal["closed form", "quadrature"]
-    is_concave: bool
     positive_inclusion: float
     negative_inclusion: float
     positive: Any = field(repr=False)
@@ -162,34 +134,6 @@ class World(Frozen):
     def fpr(self, threshold: Values) -> Values:
         """Share of negatives at or above the threshold."""
         return _apply("threshold", self.negative.sf, threshold)
-
-    @public
-    def roc(self, fpr: Values) -> Values:
-        """True-positive rate at a false-positive rate: the ROC curve."""
-        return _apply("fpr", self._roc, fpr, share=True)
-
-    @public
-    def partial_auc(self, max_fpr: float) -> float:
-        r"""Area under the ROC curve up to a false-positive rate, by quadrature.
-
-        Parameters
-        ----------
-        max_fpr : float
-            Where to stop, in (0, 1].
-
-        Returns
-        -------
-        float
-            :math:`\int_0^{e} \mathrm{roc}(u)\,du`, not standardized.
-
-        Examples
-        --------
-        >>> from purecover import simulate
-        >>> round(simulate.binormal(1.5).partial_auc(0.1), 6)
-        0.041084
-        """
-        end = valid.check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
-        return _integrate(self._roc, end, self.negative.sf(self.kinks))
 
     @public
     def precision(self, threshold: Values, prior: float) -> Values:
@@ -241,20 +185,7 @@ class World(Frozen):
             fpr = self.negative.sf(_threshold_at(self.positive, recall))
             return _precision(recall, fpr, share)
 
-        return _integrate(at_recall, 1.0, self.positive.sf(self.kinks))
-
-    @public
-    def posterior(self, score: Values, prior: float) -> Values:
-        """Probability of being positive given the score; NaN where neither class goes."""
-        share = valid.check_real("prior", prior, low=0, high=1)
-        from scipy.special import expit, logit
-
-        # Through logarithms, so that far tails do not become 0/0.
-        return _apply(
-            "score",
-            lambda s: expit(logit(share) + self.positive.logpdf(s) - self.negative.logpdf(s)),
-            score,
-        )
+        return _integrate(at_recall, self.positive.sf(self.kinks))
 
     @public
     def positive_density(self, score: Values) -> Values:
@@ -265,40 +196,6 @@ class World(Frozen):
     def negative_density(self, score: Values) -> Values:
         """Density of the scores of negatives."""
         return _apply("score", self.negative.pdf, score)
-
-    @property
-    def is_irreducible(self) -> bool:
-        """Whether neither class density contains a share of the other."""
-        return self.positive_inclusion == 0 and self.negative_inclusion == 0
-
-    def inclusions(self, proportions: MixtureProportions) -> tuple[float, float]:
-        r"""What unlimited data would reveal about the proportions.
-
-        Parameters
-        ----------
-        proportions : MixtureProportions
-            The true shares of positives.
-
-        Returns
-        -------
-        tuple of float
-            :math:`a = \inf f/g` and :math:`b = \inf g/f`, with the unlabeled density
-            :math:`f` and the labeled density :math:`g`. They equal
-            :math:`\alpha/\beta` and :math:`(1-\beta)/(1-\alpha)` in an irreducible world
-            and are larger elsewhere.
-
-        Examples
-        --------
-        >>> from purecover import MixtureProportions, simulate
-        >>> a, b = simulate.laplace(2.0).inclusions(MixtureProportions(0.25))
-        >>> round(a, 4), round(b, 4)
-        (0.3515, 0.1727)
-        """
-        alpha, beta = proportions.alpha, proportions.beta
-        k1, k0 = self.positive_inclusion, self.negative_inclusion
-        a = (alpha + (1 - alpha) * k1) / (beta + (1 - beta) * k1)
-        b = (1 - beta + beta * k0) / (1 - alpha + alpha * k0)
-        return a, b
 
     @public
     def sample(
@@ -421,10 +318,6 @@ class World(Frozen):
         labeled = rng.random(n) < np.where(truth, frequency, mislabeling)
         return self._sample(truth, labeled, proportions, rng)
 
-    def _roc(self, fpr: FloatArray) -> FloatArray:
-        tpr = self.positive.sf(_threshold_at(self.negative, fpr))
-        return np.where(fpr >= 1, 1.0, tpr)
-
     def _sample(
         self,
         truth: BoolArray,
@@ -441,11 +334,11 @@ class World(Frozen):
         )
 
 
-def _integrate(curve: Callable[[FloatArray], FloatArray], end: float, breaks: FloatArray) -> float:
-    """Integrate from 0 to ``end`` a curve that is smooth between breaks, but steep at its ends."""
+def _integrate(curve: Callable[[FloatArray], FloatArray], breaks: FloatArray) -> float:
+    """Integrate over [0, 1] a curve that is smooth between breaks, but steep at its ends."""
     from scipy.integrate import tanhsinh
 
-    cuts = np.array(sorted({0.0, end, *(cut for cut in np.asarray(breaks) if 0 < cut < end)}))
+    cuts = np.array(sorted({0.0, 1.0, *(cut for cut in np.asarray(breaks) if 0 < cut < 1)}))
     with np.errstate(all="ignore"):
         return float(tanhsinh(curve, cuts[:-1], cuts[1:], atol=1e-14, rtol=1e-13).integral.sum())
 
@@ -478,7 +371,7 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
         Difference of the means, :math:`d`.
     positive_sd : float, default=1.0
         Standard deviation of the positives, :math:`\sigma`. The ROC curve is concave only
-        at 1.
+        at 1; at 3 and a separation of 1 it crosses the diagonal.
 
     Returns
     -------
@@ -506,37 +399,12 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
         positive_inclusion = negative_inclusion = 1.0
     return World(
         name="binormal",
-        parameters={"separation": d, "positive_sd": sd},
         positive=norm(d, sd),
         negative=norm(),
         auc=float(norm.cdf(d / math.hypot(1.0, sd))),
-        auc_from="closed form",
-        is_concave=sd == 1 and d >= 0,
         positive_inclusion=positive_inclusion,
         negative_inclusion=negative_inclusion,
     )
-
-
-@public
-def nonconcave() -> World:
-    """Normal scores whose ROC curve crosses the diagonal: ``binormal(1.0, 3.0)``.
-
-    Positives are spread three times as wide as negatives, so both tails are mostly
-    positive. The AUC is 0.624; methods that force a concave curve overrate it.
-
-    Returns
-    -------
-    World
-        See :func:`binormal`.
-
-    Examples
-    --------
-    >>> from purecover import simulate
-    >>> world = simulate.nonconcave()
-    >>> round(world.auc, 3), world.is_concave
-    (0.624, False)
-    """
-    return replace(binormal(1.0, 3.0), name="nonconcave", parameters={})
 
 
 @public
@@ -568,13 +436,10 @@ def laplace(separation: float = 2.0) -> World:
     d = valid.check_real("separation", separation, low=0, high=_LARGEST_SEPARATION)
     return World(
         name="laplace",
-        parameters={"separation": d},
         positive=scores(d),
         negative=scores(),
         kinks=(0.0, d),
         auc=1 - math.exp(-d) * (2 + d) / 4,
-        auc_from="closed form",
-        is_concave=True,
         positive_inclusion=math.exp(-d),
         negative_inclusion=math.exp(-d),
     )
@@ -610,12 +475,9 @@ def beta(
     log_ratios = _beta_log_ratio_range((a1, b1), (a0, b0))
     return World(
         name="beta",
-        parameters={"positive": (a1, b1), "negative": (a0, b0)},
         positive=one,
         negative=zero,
-        auc=_integrate(lambda u: one.sf(_threshold_at(zero, u)), 1.0, np.array([])),
-        auc_from="quadrature",
-        is_concave=a1 >= a0 and b1 <= b0,
+        auc=_integrate(lambda u: one.sf(_threshold_at(zero, u)), np.array([])),
         positive_inclusion=math.exp(-log_ratios[1]),
         negative_inclusion=math.exp(log_ratios[0]),
     )
@@ -643,9 +505,8 @@ def histogram(
     Examples
     --------
     >>> from purecover import simulate
-    >>> world = simulate.histogram([0.1, 0.3, 0.6], [0.6, 0.3, 0.1])
-    >>> round(world.auc, 3), world.is_concave
-    (0.825, True)
+    >>> round(simulate.histogram([0.1, 0.3, 0.6], [0.6, 0.3, 0.1]).auc, 3)
+    0.825
     """
     from scipy.stats import rv_histogram
 
@@ -671,26 +532,13 @@ def histogram(
     where = tuple(float(cut) for cut in cuts)
     return World(
         name="histogram",
-        parameters={
-            "positive_mass": tuple(p.tolist()),
-            "negative_mass": tuple(q.tolist()),
-            "edges": where,
-        },
         positive=rv_histogram((p, cuts), density=False),
         negative=rv_histogram((q, cuts), density=False),
         kinks=where,
         auc=float(np.dot(p, np.cumsum(q) - q / 2)),
-        auc_from="closed form",
-        is_concave=bool((ratio[1:] >= ratio[:-1]).all()),
         positive_inclusion=1 / float(ratio.max()),
         negative_inclusion=float(ratio.min()),
     )
-
-
-WORLDS: Mapping[str, Callable[[], World]] = MappingProxyType(
-    {"binormal": binormal, "beta": beta, "laplace": laplace, "nonconcave": nonconcave}
-)
-"""Families that can be called without parameters, by name."""
 
 
 def _beta_log_ratio_range(

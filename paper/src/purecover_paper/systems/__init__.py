@@ -12,11 +12,14 @@ from purecover_paper.systems.gaussian_mixtures import GaussianMixtures
 from purecover_paper.systems.kernel_mean import KernelMean
 from purecover_paper.systems.patra_sen import PatraSen
 from purecover_paper.systems.regrouping import Regrouping
+from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 from purecover_paper.systems.tice import TIcE
 
 __all__ = [
     "ClusteredLabels",
     "DistCurve",
+    "FeaturePriorEstimator",
+    "FeatureRows",
     "FittedRoc",
     "GaussianMixtures",
     "KernelMean",

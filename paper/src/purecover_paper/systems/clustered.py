@@ -13,8 +13,6 @@ from threadpoolctl import threadpool_limits
 
 from purecover import ScoreCounts
 from purecover.estimators import (
-    FeaturePriorEstimator,
-    FeatureRows,
     Inclusions,
     LabelCurve,
     PriorEstimator,
@@ -23,6 +21,7 @@ from purecover.estimators import (
 )
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover_paper.systems.arrays import BoolArray, FloatArray, IntArray, RandomState
+from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 
 MOST_CLUSTERS = 8
 FEWEST_LABELED = 50

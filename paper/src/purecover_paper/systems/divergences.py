@@ -10,13 +10,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from purecover.estimators import (
-    FeaturePriorEstimator,
-    FeatureRows,
     Inclusions,
     parameter,
     register_prior_estimator,
 )
 from purecover_paper.systems.arrays import FloatArray, IntArray, RandomState
+from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 
 MOST_ROWS = 10_000
 """Of more rows on a side, so many are drawn: the values of all bumps at all rows are kept."""

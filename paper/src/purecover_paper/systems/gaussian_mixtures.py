@@ -15,8 +15,6 @@ from scipy.special import expit, logit
 
 from purecover import ScoreCounts
 from purecover.estimators import (
-    FeaturePriorEstimator,
-    FeatureRows,
     Inclusions,
     clean_test,
     parameter,
@@ -30,6 +28,7 @@ from purecover_paper.systems.arrays import (
     group_starts,
     weight_units,
 )
+from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 
 CLEAN_RULES = ("test", "never", "always")
 COVARIANCES = ("full", "diagonal")
@@ -132,7 +131,6 @@ class GaussianEM:
 
     def step(self, mixtures: Mixtures, tally: Tally) -> Mixtures:
         """One round; a share of exactly 0 or 1 remains."""
-
         log_densities = self.log_densities(mixtures)
         odds = log_densities[:, 0] - log_densities[:, 1]
         among_labeled = expit(odds + logit(mixtures.beta)[:, None])
@@ -328,10 +326,12 @@ class GaussianMixtures(FeaturePriorEstimator):
     ridge: float = parameter(1e-3, "real", low=0, closed="neither")
     max_iter: int = parameter(1000, "integer", low=1)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        scores = self._scores(counts)
+    def _estimate(self, data: ScoreCounts | FeatureRows) -> Inclusions:
+        if isinstance(data, FeatureRows):
+            return super()._estimate(data)
+        scores = self._scores(data)
         em = self._em(scores.points)
-        return self._inclusions(em, scores.tally, lambda: counts, scores.notes)
+        return self._inclusions(em, scores.tally, lambda: data, scores.notes)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -507,7 +507,6 @@ def _are_shares(scores: FloatArray) -> bool:
 
 def _logits(shares: FloatArray) -> FloatArray:
     """Logits; 0 and 1 are put beyond the others, by as much as half their distance."""
-
     inside = shares[(shares > 0) & (shares < 1)]
     low, high = inside.min() / 2, (1 - inside.max()) / 2
     return np.asarray(logit(np.clip(shares, max(low, 1e-300), min(1 - high, 1 - 2**-53))))

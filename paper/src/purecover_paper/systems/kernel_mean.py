@@ -8,14 +8,13 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from purecover.estimators import (
-    FeaturePriorEstimator,
-    FeatureRows,
     Inclusions,
     parameter,
     register_prior_estimator,
 )
 from purecover_paper.systems.arrays import FloatArray, IntArray, RandomState
 from purecover_paper.systems.divergences import bumps
+from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 
 WIDTHS = np.logspace(-1, 1, 5)
 """Kernel widths that are tried, in units of the median distance."""

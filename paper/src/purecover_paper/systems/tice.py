@@ -10,13 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from purecover.estimators import (
-    FeaturePriorEstimator,
-    FeatureRows,
     Inclusions,
     parameter,
     register_prior_estimator,
 )
 from purecover_paper.systems.arrays import BoolArray, FloatArray, IntArray, RandomState
+from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 
 
 @register_prior_estimator("tice")
