@@ -136,7 +136,7 @@ class Reference:
         Factor that stretches the spread of similar problems, so that intervals hold in problems
         of other sources.
     risk : float
-        Posterior probability of harm at which a corrected AUC stops; see :func:`cautious_auc`.
+        Not used; kept in the stored collection.
     """
 
     features: tuple[str, ...]
