@@ -15,7 +15,7 @@ from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntA
 from purecover.engines.scan import (
     Bins,
     Group,
-    LabelCodes,
+    LabelValues,
     Scan,
     as_float,
     choice,
@@ -445,9 +445,9 @@ def joint_cells(
     import narwhals.stable.v2 as nw
 
     schema = frame.collect_schema()
-    codes = LabelCodes(labeled, schema[labeled], labels)
+    values = LabelValues(labeled, schema[labeled], labels)
     columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(edges)}
-    columns["pu_label"] = codes.expression()
+    columns["pu_label"] = values.expression()
     rows = _placed(frame.select(**columns), list(edges.values()))
     parts = _keys([edge.size for edge in edges.values()])
     keys = {}
@@ -467,7 +467,7 @@ def joint_cells(
             f"{len(edges)} of them, and more cells than that",
             "compare two or three at a time, each with the same baseline",
         )
-    positive, negative = codes.read(frame, found["pu_label"], n)
+    positive, negative = values.read(found["pu_label"], n)
     place = dict(zip(edges, _unpacked(found, parts), strict=True))
     # Engines return groups in any order; the seed must decide alone what is drawn.
     order = np.lexsort((*place.values(), positive))

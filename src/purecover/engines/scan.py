@@ -230,20 +230,18 @@ def _closed(
 # -- Queries -------------------------------------------------------------------------------------
 
 
-# -- The label column: a small number per row, read when all have been counted --------------------
+# -- The label column: grouped by, and read when all rows have been counted -----------------------
 
 
 MISSING = "\ue000missing"
-"""Stands for a missing word: no engine drops it from its groups."""
-_MOST_WORDS = 20
+_NO_NUMBER = -(2**62)
+"""Stand for a missing word or number: no engine drops them from its groups."""
+_MOST_VALUES = 20
 _MUST = "a column of booleans, numbers or words"
 
 
-class LabelCodes:
-    """How the values of one label column are told apart inside an engine.
-
-    Numbers become codes 0 to 7, which fit into the key of a bin. Words and truth values, of which
-    there are few, make a column of their own to group by.
+class LabelValues:
+    """The values of one label column, by which an engine groups, and what they mean.
 
     Parameters
     ----------
@@ -258,88 +256,63 @@ class LabelCodes:
 
         self.column, self.labels = column, dict(labels)
         self.is_float = dtype.is_float()
-        self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
         self.is_boolean = isinstance(dtype, nw.Boolean)
-        self.has_column = self.is_text or self.is_boolean
-        self.values: list[Any] = [True, False]
-        self._meaning: dict[Any, tuple[bool, bool]] = {}
-        if dtype.is_numeric():
-            self.values = [0, 1, -1]
-            for label in labels.values():
-                number = _number(label)
-                if number is not None and number not in self.values:
-                    self.values.append(number)
-        elif not (self.is_text or self.is_boolean):
+        self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
+        if not (dtype.is_numeric() or self.is_boolean or self.is_text):
             raise valid.bad_type("labeled", _MUST, dtype, "cast the column first")
-
-    # -- in the engine --------------------------------------------------------------------
+        whole = self.is_boolean or (dtype.is_integer() and dtype != nw.UInt64)
+        self.as_integer = whole and not isinstance(dtype, (nw.Int128, nw.UInt128))
+        self._meaning: dict[Any, tuple[bool, bool]] = {}
 
     def missing(self) -> Any:
         """An expression: whether a row has no label."""
         return is_absent(self.column, self.is_float)
 
     def expression(self) -> Any:
-        """An expression: a word, a truth value, or a code of each row.
-
-        The largest code is for none and for what nobody expects.
-        """
+        """An expression: the label of each row as a word or a number, never null."""
         import narwhals.stable.v2 as nw
 
-        label = nw.col(self.column)
+        dtype = nw.String if self.is_text else nw.Int64 if self.as_integer else nw.Float64
+        absent = nw.lit(MISSING if self.is_text else _NO_NUMBER, dtype)
+        return nw.when(self.missing()).then(absent).otherwise(nw.col(self.column).cast(dtype))
+
+    def refuse_many(self, frame: Any) -> None:
+        """Refuse identifiers or scores after a look at the first rows: a group each is too much."""
+        import narwhals.stable.v2 as nw
+
         if self.is_boolean:
-            return label
-        if self.is_text:
-            return nw.when(label.is_null()).then(nw.lit(MISSING)).otherwise(label.cast(nw.String))
-        out = nw.lit(len(self.values), nw.Int64)
-        for i, value in reversed(list(enumerate(self.values))):
-            out = nw.when(label == value).then(nw.lit(i, nw.Int64)).otherwise(out)
-        return out
-
-    def refuse_many_words(self, frame: Any) -> None:
-        """Refuse names or identifiers after a look at the first rows: a group each is too much."""
-        import narwhals.stable.v2 as nw
-
-        if not self.is_text:
             return
         first = frame.select(pu_label=nw.col(self.column)).head(1000).collect()
-        seen = first["pu_label"].to_numpy()
-        if len(set(seen.tolist())) > _MOST_WORDS:
-            shown = ", ".join(repr(word) for word in list(dict.fromkeys(seen.tolist()))[:3])
+        seen = list(dict.fromkeys(first["pu_label"].to_numpy().tolist()))
+        if len(seen) > _MOST_VALUES:
+            shown = ", ".join(repr(value) for value in seen[:3])
             raise valid.bad_value(
                 "labeled",
-                "a column of two or three words",
-                f"more than {_MOST_WORDS} of them in column {self.column!r} ({shown}, ...)",
+                f"a column of two or three {'words' if self.is_text else 'values'}",
+                f"more than {_MOST_VALUES} of them in column {self.column!r} ({shown}, ...)",
                 "name the column that says which rows are labeled",
             )
 
-    # -- afterwards -----------------------------------------------------------------------
-
-    def _keys(self, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Words, or codes, of a query's result: those of True, of False, of neither are 0 to 2."""
-        if self.is_text:
-            return found.astype(str)
-        if self.is_boolean:
-            return np.where(found == True, 0, np.where(found == False, 1, 2))  # noqa: E712
-        return found
-
     def surprising(self, found: np.ndarray[Any, Any]) -> bool:
-        """Whether a label is missing, or may be."""
-        keys = self._keys(found)
-        return bool(np.any(keys == (MISSING if self.is_text else len(self.values))))
+        """Whether a label is missing."""
+        return bool(np.any(found == (MISSING if self.is_text else _NO_NUMBER)))
 
-    def read(
-        self, frame: Any, found: np.ndarray[Any, Any], rows: Any
-    ) -> tuple[BoolArray, BoolArray | None]:
+    def read(self, found: np.ndarray[Any, Any], rows: Any) -> tuple[BoolArray, BoolArray | None]:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
 
-        ``rows`` counts what each row stands for. Values that had no code of their own are asked
-        for now; that they are one value, or refused, is the same rule as for all columns. What
-        values mean is settled by the first query, of all rows: a later one may be of rows among
-        which a value, such as that of known negatives, does not occur.
+        ``rows`` counts what each row stands for. What values mean is settled by the first query,
+        of all rows: a later one may be of rows among which a value, such as that of known
+        negatives, does not occur.
         """
-        keys, where = np.unique(self._keys(found), return_inverse=True)
+        keys, where = np.unique(found.astype(str) if self.is_text else found, return_inverse=True)
         if not self._meaning:
-            positive, negative = self._meanings(frame, keys, int(rows.sum()))
+            values = keys.astype(np.bool_) if self.is_boolean else keys
+            try:
+                positive, negative = encode_labels(values, values.size, **self.labels)
+            except InvalidInputError as error:
+                few, all_rows = f"row among {values.size}", f"row among {int(rows.sum()):,} rows"
+                error.got = str(error.got).replace(few, all_rows)
+                raise
             other = np.zeros_like(positive) if negative is None else negative
             pairs = zip(positive.tolist(), other.tolist(), strict=True)
             self._meaning = dict(zip(keys.tolist(), pairs, strict=True))
@@ -352,48 +325,6 @@ class LabelCodes:
             )
         known = np.array([self._meaning[key] for key in keys.tolist()])[where]
         return known[:, 0], None if self.labels["negative_label"] is None else known[:, 1]
-
-    def _meanings(
-        self, frame: Any, keys: np.ndarray[Any, Any], n_rows: int
-    ) -> tuple[BoolArray, BoolArray | None]:
-        """Which of some words or codes mean labeled, and which known negatives."""
-        values = keys
-        others: list[Any] = []
-        if not self.is_text:
-            known = [self.values[i] for i in keys.tolist() if i < len(self.values)]
-            others = self._others(frame) if keys[-1] == len(self.values) else []
-            values = np.array(known + others)
-        try:
-            found = encode_labels(values, values.size, **self.labels)
-        except InvalidInputError as error:
-            error.got = str(error.got).replace(
-                f"row among {values.size}", f"row among {n_rows:,} rows"
-            )
-            raise
-        if len(others) > 1:  # behind one code: two-valued it is not
-            raise valid.bad_value("labeled", "two-valued", f"the values {values.tolist()}")
-        return found
-
-    def _others(self, frame: Any) -> list[Any]:
-        import narwhals.stable.v2 as nw
-
-        label = nw.col(self.column)
-        expected = label == self.values[0]
-        for value in self.values[1:]:
-            expected |= label == value
-        rest = frame.filter(~(self.missing() | expected)).select(pu_label=label)
-        found = rest.unique().head(11).collect()["pu_label"].to_numpy()
-        return sorted(found.tolist())
-
-
-def _number(label: object) -> float | None:
-    """A label as a number of a numeric column, if it is one."""
-    if label is None:
-        return None
-    try:
-        return float(label)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 # -- Queries ------------------------------------------------------------------------------------
@@ -459,8 +390,8 @@ class Scan:
         self.weighted = "sample_weight" in names
         self.by = "by" in names
         self.by_float = self.by and schema[names["by"]].is_float()
-        self.labels = LabelCodes(names["labeled"], schema[names["labeled"]], labels)
-        self.labels.refuse_many_words(frame)
+        self.labels = LabelValues(names["labeled"], schema[names["labeled"]], labels)
+        self.labels.refuse_many(frame)
         self.n_passes = 0
         self._rows = self._prepared()
 
@@ -479,7 +410,7 @@ class Scan:
         return (weight == 0) | weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
 
     def _prepared(self) -> Any:
-        """Rows as they are counted: score, code of the label, and whatever else is asked for."""
+        """Rows as they are counted: score, label, and whatever else is asked for."""
         import narwhals.stable.v2 as nw
 
         columns = {"pu_x": self._score(), "pu_label": self.labels.expression()}
@@ -550,48 +481,41 @@ class Scan:
         return self._grouped(self._rows, None)
 
     def _grouped(self, rows: Any, place: Any) -> dict[Group, Bins]:
-        """Group rows by place, code and whatever else tells them apart."""
+        """Group rows by place, or by score, and by label and group."""
         import narwhals.stable.v2 as nw
 
         self.n_passes += 1
-        exact = place is None
-        inside = not self.labels.has_column  # the code of the label fits into the key
-        also = [*([] if inside else ["pu_label"]), *(["pu_by"] if self.by else [])]
         weights = ["pu_w", "pu_w2"] if self.weighted else []
-        key = nw.col("pu_label") if exact else place.cast(nw.Int64)
-        if not exact and self.keep is not None:
-            above = nw.when(nw.col("pu_x") >= self.keep).then(nw.lit(1, nw.Int64))
-            key = key * 2 + above.otherwise(nw.lit(0, nw.Int64))
-        if not exact and inside:
-            key = key * 8 + nw.col("pu_label")
-        keys = {"pu_key": key} if inside or not exact else {}
-        rows = rows.select("pu_x", *also, *weights, **keys)
-        also += [*keys, *(["pu_x"] if exact else [])]
+        groups = ["pu_label", *(["pu_by"] if self.by else [])]
         found = [nw.len().alias("pu_n"), *(nw.col(name).sum() for name in weights)]
-        if not exact:
-            score = nw.col("pu_x")
+        score = nw.col("pu_x")
+        if place is None:
+            rows, groups = rows.select("pu_x", *groups, *weights), ["pu_x", *groups]
+        else:
+            key = place.cast(nw.Int64)
+            if self.keep is not None:
+                above = nw.when(score >= self.keep).then(nw.lit(1, nw.Int64))
+                key = key * 2 + above.otherwise(nw.lit(0, nw.Int64))
+            rows, groups = rows.select("pu_x", *groups, *weights, pu_key=key), ["pu_key", *groups]
             found += [score.min().alias("pu_low"), score.max().alias("pu_high")]
         numbers = [nw.col(name).cast(nw.Float64) for name in weights]
-        result = rows.group_by(*also).agg(*found)
-        result = result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)
-        columns = collected(result)
-        labels = columns["pu_key"] % 8 if inside else columns["pu_label"]
-        if exact:
+        result = rows.group_by(*groups).agg(*found)
+        columns = collected(result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers))
+        if place is None:
             scores = columns["pu_x"] + 0.0
-            return self._read(columns, labels, scores, scores, scores)
-        place = columns["pu_key"] // 8 if inside else columns["pu_key"]
-        return self._read(columns, labels, place, columns["pu_low"], columns["pu_high"])
+            return self._read(columns, scores, scores, scores)
+        return self._read(columns, columns["pu_key"], columns["pu_low"], columns["pu_high"])
 
     def _read(
-        self, columns: dict[str, np.ndarray[Any, Any]], labels: Any, place: Any, low: Any, high: Any
+        self, columns: dict[str, np.ndarray[Any, Any]], place: Any, low: Any, high: Any
     ) -> dict[Group, Bins]:
-        n = columns["pu_n"].astype(np.int64)
+        n, labels = columns["pu_n"].astype(np.int64), columns["pu_label"]
         if n.size == 0:
             raise valid.bad_value("frame", "non-empty", "no rows at all")
         low, high = low.astype(np.float64), high.astype(np.float64)
         if self.n_passes == 1 and self._suspicious(place, low, high, labels):
             self.refuse_bad_rows()
-        labeled, negative = self.labels.read(self.frame, labels, n)
+        labeled, negative = self.labels.read(labels, n)
         unlabeled = ~labeled if negative is None else ~(labeled | negative)
         mass = columns["pu_w"] if self.weighted else n
         square = columns["pu_w2"] if self.weighted else n
