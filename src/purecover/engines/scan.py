@@ -12,10 +12,12 @@ Every expression here is one that all engines of narwhals evaluate, and evaluate
 
 from __future__ import annotations
 
+import atexit
 import glob
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -23,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from purecover import _validation as valid
+from purecover._folders import private_folder
 from purecover._inputs import encode_labels, require_columns
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import public
@@ -655,13 +658,11 @@ def _logarithm(rows: Any) -> Any:
 
 
 _KEPT: dict[tuple[str | None, int | None], Any] = {}
-"""Connections of an older DuckDB by their settings; not one per call, as each has threads."""
+"""Connections by their settings, which older DuckDB closes when nobody holds them."""
+_UNTIL_EXIT = ExitStack()
 _FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
 }
 _COMPRESSED = (".gz", ".zst")
 _PLAIN_CSV: dict[str, Any] = {
@@ -669,6 +670,33 @@ _PLAIN_CSV: dict[str, Any] = {
     "null_padding": False, "ignore_errors": False,
 }  # fmt: skip
 """Where DuckDB is left to find out, it takes rows that begin with # for comments."""
+
+
+def duckdb_connection(spill: Path, **config: Any) -> Any:
+    """A database in memory, which writes what does not fit there to a folder of ours.
+
+    Nothing is downloaded, whatever the name of a file looks like.
+    """
+    import duckdb
+
+    # By itself DuckDB would write to .tmp in the current folder, readable by everyone.
+    ours: Any = {"autoinstall_known_extensions": False, "temp_directory": str(spill)}
+    return duckdb.connect(":memory:", config=ours | config)
+
+
+def first_given_twice(names: Sequence[str]) -> str | None:
+    """The first name of a file, or of a link to it, that stands among the names twice."""
+    seen = set()
+    for name in names:
+        try:
+            about = os.stat(name)  # noqa: PTH116 - names that are no paths, too
+            place: Any = about.st_dev, about.st_ino
+        except (OSError, ValueError):  # no file on this machine
+            place = name
+        if place in seen:
+            return name
+        seen.add(place)
+    return None
 
 
 @public
@@ -722,8 +750,14 @@ def scan_files(
         raise valid.bad_type("memory_limit", "a size such as '2GB'", memory_limit)
     import duckdb
 
+    connection = _connection(memory_limit, threads)
+    read = connection.read_parquet if kind == "parquet" else connection.read_csv
     try:
-        return _relation(names, kind, memory_limit, threads)
+        # By default columns of further files would be cast to the types of the first (0.7 to 1,
+        # where that has whole numbers), and those of text files taken by their place, whatever
+        # their names. A folder called score=3 would take the place of a column.
+        how = {} if kind == "parquet" else _PLAIN_CSV
+        return read(names, union_by_name=True, hive_partitioning=False, **how)
     except duckdb.Error as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise valid.bad_value(
@@ -735,90 +769,71 @@ def scan_files(
 
 
 def _paths(paths: Any) -> list[str]:
+    """Patterns, of which no two mean the same file: its rows would count twice."""
     must = "a path, a pattern or a list of them"
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     if not isinstance(paths, Sequence) or isinstance(paths, bytes):
         raise valid.bad_type("paths", must, paths)
-    out = []
+    out, found = [], []
     for path in paths:
         if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
             raise valid.bad_type("paths", must, path)
-        out.append(_literal(os.fspath(path)))
+        pattern = name = os.fspath(path)
+        if glob.has_magic(name) and "\0" not in name:
+            # To DuckDB a file called a[1].csv would be a pattern that means a1.csv.
+            pattern = glob.escape(name) if Path(name).is_file() else name
+            # Path.glob takes no absolute patterns.
+            found += glob.glob(pattern, recursive=True) or [pattern]  # noqa: PTH207
+        else:
+            found.append(name)
+        out.append(pattern)
     if not out or not all(out):
         raise valid.bad_value("paths", must, "nothing")
-    _refuse_twice(out)
+    twice = first_given_twice(found)
+    if twice is not None:
+        hint = "its rows would count twice; name it once"
+        raise valid.bad_value("paths", "different files", f"{valid.show(twice)} twice", hint)
     return out
 
 
-def _refuse_twice(patterns: list[str]) -> None:
-    """Refuse a file that two patterns mean: its rows would count twice."""
-    seen = set()
-    for pattern in patterns if len(patterns) > 1 else ():
-        # What is not on this machine is for the engine to find. Path.glob knows no absolute ones.
-        found = [] if "\0" in pattern else glob.glob(pattern, recursive=True)  # noqa: PTH207
-        for name in found or [pattern]:
-            place = os.path.realpath(name)
-            if place in seen:
-                must, hint = "different files", "its rows would count twice; name it once"
-                raise valid.bad_value("paths", must, f"{valid.show(name)} twice", hint)
-            seen.add(place)
-
-
-def _literal(name: str) -> str:
-    """A pattern; to an engine, a file called ``a[1].csv`` would be one that means ``a1.csv``."""
-    if not glob.has_magic(name) or "\0" in name:
-        return name
-    return glob.escape(name) if Path(name).is_file() else name
-
-
-def _suffix(name: str) -> str:
-    """How a name ends, but for what says that the file is compressed."""
-    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
-    return next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
-
-
 def _format(names: list[str]) -> str:
+    """What the names end in, but for what says that a file is compressed."""
     found = set()
     for name in names:
-        kind = _FORMATS.get(_suffix(name))
-        if kind is None:
-            known = ", ".join(_FORMATS)
+        suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
+        last = next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
+        if last not in _FORMATS:
             raise valid.bad_value(
-                "paths", f"files whose names end in {known}", valid.show(name),
+                "paths", f"files whose names end in {', '.join(_FORMATS)}", valid.show(name),
                 "for another format, pass a frame of your engine to ScoreCounts.from_frame",
             )  # fmt: skip
-        found.add(kind)
+        found.add(_FORMATS[last])
     if len(found) > 1:
         raise valid.bad_value("paths", "files of one format", "both Parquet and CSV")
     return found.pop()
 
 
-def _relation(names: list[str], kind: str, memory_limit: str | None, threads: int | None) -> Any:
+def _connection(memory_limit: str | None, threads: int | None) -> Any:
+    """The connection of these settings; not a new one for each call, as it has threads."""
     import duckdb
 
-    # Order does not matter to counts, and keeping it costs memory. Nothing is downloaded.
-    config: dict[str, Any] = {
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-    }
+    kept = _KEPT.get((memory_limit, threads))
+    if kept is not None:
+        return kept
+    spill = _UNTIL_EXIT.enter_context(private_folder())
+    # Order does not matter to counts, and keeping it costs memory.
+    connection = duckdb_connection(spill, preserve_insertion_order=False)
     if threads is not None:
-        config["threads"] = threads
-    connection: Any = _KEPT.get((memory_limit, threads))
-    connection = connection or duckdb.connect(":memory:", config=config)
+        connection.execute(f"SET threads = {threads}")
     if memory_limit is not None:
         try:
             connection.execute("SET memory_limit = $1", [memory_limit])
         except duckdb.Error as error:
             got = valid.show(memory_limit)
             raise valid.bad_value("memory_limit", "a size such as '2GB'", got) from error
-    # Before 2.0 DuckDB closes a connection that nobody holds, though its relations live on.
-    if int(duckdb.__version__.partition(".")[0]) < 2:
-        _KEPT[memory_limit, threads] = connection
-    # By default columns of further files would be cast to the types of the first (0.7 to 1, where
-    # that has whole numbers), and those of text files taken by their place, whatever their names.
-    # A folder called score=3 would take the place of a column.
-    options = {"union_by_name": True, "hive_partitioning": False}
-    if kind == "parquet":
-        return connection.read_parquet(names, **options)
-    return connection.read_csv(names, **options, **_PLAIN_CSV)
+    _KEPT[memory_limit, threads] = connection
+    return connection
+
+
+atexit.register(_UNTIL_EXIT.close)
