@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from purecover._folders import private_folder
 from purecover.cli import main
 from purecover.cli.files import sniff_delimiter
 
@@ -306,6 +307,36 @@ def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
 )
 def test_foreign_bytes(evaluate, file, content: bytes, says: str) -> None:
     assert says in evaluate(file("a.csv", content))
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_any_number_of_bad_cells_is_counted(evaluate, file, monkeypatch, large: int) -> None:
+    monkeypatch.setattr("purecover.cli.counting.LARGE", large)
+    rows = ["x,1", *ROWS, *(["x,0"] * 3000)]
+    message = evaluate(file("a.csv", csv_text(rows=rows)))
+    assert "3001 bad cells in column 'score' (row 1 'x' is not a number, row 42" in message
+
+
+def test_copies_are_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
+    """Of standard input, of files with mixed ends of lines, and what DuckDB writes to disk."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    content = csv_text().replace("\n", "\r\n", 3).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert_same_data(evaluate("-"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with private_folder() as used:
+        stale = tmp_path / used.name.replace(used.name[-4:], "____")
+        stale.mkdir()
+        (stale / "spilled").write_text("rows")
+        (tmp_path / "a.csv").write_text(csv_text())
+        assert_same_data(evaluate(tmp_path / "a.csv"))
+        assert used.is_dir()
+        assert not stale.exists()
 
 
 def test_an_endless_line_is_refused(evaluate, file, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import stat
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import narwhals
@@ -431,6 +434,16 @@ def test_files_within_a_memory_limit(tmp_path):
     assert ScoreCounts.from_frame(relation, score="s", labeled="y").n_labeled == LABELED.sum()
 
 
+def test_what_does_not_fit_into_memory_goes_to_a_private_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame({"s": SCORES["plain"], "y": LABELED}).write_parquet("a.parquet")
+    asked = "SELECT current_setting('temp_directory') AS folder"
+    ((folder,),) = pu.scan_files("a.parquet").query("found", asked).fetchall()
+    about = Path(folder).stat()
+    assert (stat.S_IMODE(about.st_mode), about.st_uid) == (0o700, os.getuid())
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
 @pytest.mark.parametrize(
     ("paths", "options", "match"),
     [
@@ -480,7 +493,10 @@ def test_a_file_that_two_patterns_mean(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a1.csv", "a2.csv", "b.csv"):
         (tmp_path / name).write_text("s,y\n0.9,1\n0.2,0\n")
-    for paths in (["a1.csv", "a*.csv"], ["b.csv", tmp_path / "b.csv"], ["*.csv", "b*.csv"]):
+    (tmp_path / "hard").mkdir()
+    (tmp_path / "hard" / "link.csv").hardlink_to("b.csv")
+    given = [["a1.csv", "a*.csv"], ["b.csv", tmp_path / "b.csv"], ["*.csv", "b*.csv"]]
+    for paths in (*given, ["b.csv", "hard/link.csv"], "**/*.csv"):
         with pytest.raises(InvalidInputError, match=r"different files, got '.*\.csv' twice"):
             pu.scan_files(paths)
     frame = pu.scan_files(["a*.csv", "b.csv"])

@@ -315,16 +315,13 @@ def _unpacking(source: str) -> Iterator[None]:
 
 
 def _refuse_binary(source: str, head: bytes) -> None:
-    for magic, what in _FOREIGN.items():
-        if head.startswith(magic):
-            raise CommandError(
-                f"{source} is {what}, which purecover does not read.\n"
-                "Hint: export it as CSV or Parquet."
-            )
-    if b"\0" in head and not head.startswith(_UTF16):
+    what = next((what for magic, what in _FOREIGN.items() if head.startswith(magic)), None)
+    if what is None and b"\0" in head and not head.startswith(_UTF16):
+        what = "binary data, not text"
+    if what is not None:
         raise CommandError(
-            f"{source} holds binary data, not text.\n"
-            "Hint: purecover reads CSV, TSV, JSON lines (each also gzipped) and Parquet."
+            f"{source} is {what}, which purecover does not read.\n"
+            "Hint: export it as CSV, TSV, JSON lines (each also gzipped) or Parquet."
         )
 
 
@@ -476,7 +473,7 @@ class DataFile:
         names = {role: f"r{i}" for i, role in enumerate(columns)}
         try:
             cells, scan = self.select(request, names.values()), self.scan(columns.values())
-            execute(f"CREATE OR REPLACE TEMP TABLE found AS SELECT {cells} FROM {scan}")
+            execute(f"CREATE TEMP TABLE found AS SELECT {cells} FROM {scan}")
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
@@ -499,7 +496,6 @@ class DataFile:
             name = names[role]
             distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
             values[role] = tuple(value for (value,) in execute(distinct).fetchall())
-            execute(f"DROP TYPE IF EXISTS words_{name}")
             execute(f"CREATE TEMP TYPE words_{name} AS ENUM ({distinct})")
             shown.append(f"enum_code(CAST({name} AS words_{name})) AS {name}")
         blank = any(any(map(is_missing, values[r])) for r in values if r not in request.blanks)
@@ -643,6 +639,7 @@ def relation(files: Sequence[DataFile], request: Request) -> Any:
 
 def complain(files: Sequence[DataFile], request: Request) -> None:
     """Complain of the first file that is at fault, where counting found that one is."""
+    files[0].connection.execute("SET preserve_insertion_order = true")  # rows have numbers
     for file in files:
         try:
             file.refuse_odd_cells(request)
