@@ -396,7 +396,13 @@ class Scan:
         self.labels = LabelValues(names["labeled"], schema[names["labeled"]], labels)
         self.labels.refuse_many(frame)
         self.n_passes = 0
-        self._rows = self._prepared()
+        columns = {"pu_x": self._score(), "pu_label": self.labels.expression()}
+        if self.weighted:
+            weight = self._weight()
+            columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_fine": self._weight_fine()}
+        if self.by:
+            columns["pu_by"] = nw.col(names["by"])
+        self._rows = frame.select(**columns)
 
     # -- expressions ----------------------------------------------------------------------
 
@@ -411,18 +417,6 @@ class Scan:
     def _weight_fine(self) -> Any:
         weight = self._weight()
         return (weight == 0) | weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
-
-    def _prepared(self) -> Any:
-        """Rows as they are counted: score, label, and whatever else is asked for."""
-        import narwhals.stable.v2 as nw
-
-        columns = {"pu_x": self._score(), "pu_label": self.labels.expression()}
-        if self.weighted:
-            weight = self._weight()
-            columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_fine": self._weight_fine()}
-        if self.by:
-            columns["pu_by"] = nw.col(self.names["by"])
-        return self.frame.select(**columns)
 
     # -- passes ---------------------------------------------------------------------------
 
@@ -490,32 +484,28 @@ class Scan:
         self.n_passes += 1
         weights = ["pu_w", "pu_w2"] if self.weighted else []
         groups = ["pu_label", *(["pu_by"] if self.by else [])]
-        found = [nw.len().alias("pu_n"), *(nw.col(name).sum() for name in weights)]
-        score = nw.col("pu_x")
-        if place is None:
-            rows, groups = rows.select("pu_x", *groups, *weights), ["pu_x", *groups]
-        else:
+        score = key = nw.col("pu_x")
+        if place is not None:
             key = place.cast(nw.Int64)
             if self.keep is not None:
                 above = nw.when(score >= self.keep).then(nw.lit(1, nw.Int64))
                 key = key * 2 + above.otherwise(nw.lit(0, nw.Int64))
-            rows, groups = rows.select("pu_x", *groups, *weights, pu_key=key), ["pu_key", *groups]
-            found += [score.min().alias("pu_low"), score.max().alias("pu_high")]
+        rows = rows.select("pu_x", *groups, *weights, pu_key=key)
+        found = rows.group_by("pu_key", *groups).agg(
+            nw.len().alias("pu_n"),
+            score.min().alias("pu_low"),
+            score.max().alias("pu_high"),
+            *(nw.col(name).sum() for name in weights),
+        )
         numbers = [nw.col(name).cast(nw.Float64) for name in weights]
-        result = rows.group_by(*groups).agg(*found)
-        columns = collected(result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers))
-        if place is None:
-            scores = columns["pu_x"] + 0.0
-            return self._read(columns, scores, scores, scores)
-        return self._read(columns, columns["pu_key"], columns["pu_low"], columns["pu_high"])
+        return self._read(collected(found.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)))
 
-    def _read(
-        self, columns: dict[str, np.ndarray[Any, Any]], place: Any, low: Any, high: Any
-    ) -> dict[Group, Bins]:
-        n, labels = columns["pu_n"].astype(np.int64), columns["pu_label"]
+    def _read(self, columns: dict[str, np.ndarray[Any, Any]]) -> dict[Group, Bins]:
+        """Bins of a query's result, by group."""
+        n, labels, place = columns["pu_n"].astype(np.int64), columns["pu_label"], columns["pu_key"]
         if n.size == 0:
             raise valid.bad_value("frame", "non-empty", "no rows at all")
-        low, high = low.astype(np.float64), high.astype(np.float64)
+        low, high = (columns[name].astype(np.float64) for name in ("pu_low", "pu_high"))
         if self.n_passes == 1 and self._suspicious(place, low, high, labels):
             self.refuse_bad_rows()
         labeled, negative = self.labels.read(labels, n)
