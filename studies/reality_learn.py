@@ -14,20 +14,19 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from studies._reality import FOLDER, load_problems
-from studies._reality_learning import Lessons, counts_of, folds, grow, read_lessons, redrawn
+from studies._reality_learning import Lessons, folds, grow, read_lessons, redrawn
 
 from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import KIND, Reference, cautious_auc
+from purecover.estimators.reference import KIND, Reference
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6)
-RISKS = (0.04, 0.05, 0.06, 0.07, 0.08, 0.1)
 N_DRAWS = 2000
 SEED = 2024
 
 
-def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> Any:
+def judge(model: Reference, lessons: Lessons, stretch: float) -> Any:
     """For each problem: coverage of alpha, delta and AUC, width, and errors of delta and AUC."""
     model = replace(model, stretch=stretch)
     rng = np.random.default_rng(0)
@@ -41,7 +40,7 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
         error = np.sqrt((1 / problem.n_labeled + 1 / problem.n_unlabeled) / 12)
         auc = (0.5 + (observed - 0.5 + error * rng.standard_normal(N_DRAWS)) / delta).clip(0, 1)
         alpha, beta = draws.mean(axis=0)
-        point = cautious_auc(counts_of(problem), draws, risk)
+        point = min(0.5 + (observed - 0.5) / (beta - alpha), 1.0)
         true = {"alpha": problem.alpha, "delta": problem.beta - problem.alpha, "auc": problem.auc}
         ends = {
             name: np.quantile(values, [0.025, 0.975])
@@ -94,7 +93,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(".reality/first_features.npz"))
     parser.add_argument("--again", type=int, default=1, help="other draws of each problem")
     parser.add_argument("--stretch", type=float)
-    parser.add_argument("--risk", type=float)
     given = parser.parse_args()
     problems = [p for p in load_problems("first", given.folder) if p.labeling == "random"]
     rng = np.random.default_rng(SEED)
@@ -106,20 +104,17 @@ def main() -> None:
     order = np.concatenate([test for _, test in folds(lessons)])
     overlap = np.array([problems[i].auc < 0.8 for i in order])
     for stretch in STRETCHES if given.stretch is None else (given.stretch,):
-        for risk in RISKS if given.risk is None else (given.risk,):
-            if stretch != 1.1 and risk != RISKS[0] and given.risk is None:
-                continue
-            found = np.concatenate([judge(m, test, stretch, risk) for m, test in parts])
-            print(f"stretch {stretch}, risk {risk}: {summary(found)}")
-            print(f"   overlapping: {summary(found[overlap])}", flush=True)
-    if given.stretch is None or given.risk is None:
+        found = np.concatenate([judge(m, test, stretch) for m, test in parts])
+        print(f"stretch {stretch}: {summary(found)}")
+        print(f"   overlapping: {summary(found[overlap])}", flush=True)
+    if given.stretch is None:
         return
     model = grow(lessons)
     kinds = {"log_odds": "f4", "noise": "f4", "cut": "f4", "feature": "i1", "leaf": "u2"}
     kinds |= {"root": "i4", "above": "i4"}
     arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(model).items()}
     arrays |= {name: arrays[name].astype(kind) for name, kind in kinds.items()}
-    arrays |= {"stretch": np.array(given.stretch), "risk": np.array(given.risk)}
+    arrays["stretch"] = np.array(given.stretch)
     arrays = sealed(KIND, arrays)
     np.savez_compressed(TARGET, **arrays)
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")

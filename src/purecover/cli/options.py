@@ -221,6 +221,7 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "markdown": Option(TEXT, "Write the report as Markdown to this file."),
         "plot": Option(TEXT, "Draw the estimates into this file: .png, .svg or .pdf."),
         "out": Option(TEXT, "CSV file to write; - for standard output."),
+        "details": Option(FLAG, "Print all metrics, checks, assumptions and settings, too."),
         "strict": Option(FLAG, "Exit with 1 if a check finds an error or a warning."),
         "fail_on": Option(WORDS, "Exit with 1 if a check with one of these codes fires: "
             "PU002,PU008."),

@@ -27,7 +27,7 @@ from purecover._codec import read_sealed
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
-from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.features import features_of, group_scores
 from purecover.estimators.label_curve import (
@@ -136,7 +136,7 @@ class Reference:
         Factor that stretches the spread of similar problems, so that intervals hold in problems
         of other sources.
     risk : float
-        Posterior probability of harm at which a corrected AUC stops; see :func:`cautious_auc`.
+        Not used; kept in the stored collection.
     """
 
     features: tuple[str, ...]
@@ -375,43 +375,3 @@ def _quantiles(draws: FloatArray, level: float) -> dict[str, tuple[float, float]
         low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
         found[name] = float(low), float(high)
     return found
-
-
-OVERLAP = (0.65, 0.75)
-"""Observed AUCs up to which correcting hardly pays, and from which on it does."""
-
-
-def cautious_auc(counts: ScoreCounts, draws: FloatArray, risk: float | None = None) -> float:
-    r"""Move the corrected AUC towards the observed one as far as needed to make harm unlikely.
-
-    A value :math:`A` above the observed :math:`A_{pu}` is further from the truth :math:`A^*` than
-    that just if :math:`A^* < (A + A_{pu})/2`. With the quantile :math:`q` of the posterior at the
-    risk one is willing to take, :math:`A = 2q - A_{pu}` is the largest that may be shown.
-
-    Where the observed AUC is low, classes overlap, and the collection shows that correcting
-    hardly pays: there only a fifth of the risk is taken.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        The scores.
-    draws : ndarray of shape (n, 2)
-        Alpha and beta from the posterior.
-    risk : float, optional
-        The risk of harm where the observed AUC is high; by default that of the reference.
-
-    Returns
-    -------
-    float
-        The AUC, between the observed one and that of the mean of beta - alpha.
-    """
-    risk = stored_reference().risk if risk is None else risk
-    observed, delta = counts.auc_pu, draws[:, 1] - draws[:, 0]
-    risk *= float(np.interp(observed, OVERLAP, (0.2, 1.0)))
-    corrected = 0.5 + (observed - 0.5) / delta.mean()
-    error = np.sqrt(np.nan_to_num(auc_pu_variance(counts), posinf=0.25).clip(0))
-    noise = np.random.default_rng(SEED).standard_normal(len(delta))
-    posterior = 0.5 + (observed + error * noise - 0.5) / delta
-    harmless = 2 * np.quantile(posterior.clip(0, 1), risk) - observed
-    low, high = sorted((observed, corrected))
-    return float(np.clip(harmless, low, min(high, 1.0)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from purecover import _validation as valid
 from purecover._codec import Source, document_text, json_schema, picked
@@ -14,6 +15,7 @@ from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
+from purecover.exceptions import MissingDependencyError
 from purecover.intervals.interval import CurveBand, Interval, ends_of
 from purecover.intervals.replicates import BootstrapResult
 from purecover.proportions import MixtureProportions
@@ -21,13 +23,17 @@ from purecover.recovery.bounds import BinningBounds, binning_bounds
 from purecover.recovery.curves import RecoveredPr, RecoveredRoc
 from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
-from purecover.report.assumptions import Assumption, find_assumptions
 from purecover.report.pages import write_page
+from purecover.report.prices import Price, estimate_by_others
 from purecover.report.saving import MAX_THRESHOLDS, make_document, read_fields, report_source
-from purecover.report.text import render_text
+from purecover.report.text import details_text, report_text
 
 if TYPE_CHECKING:
     from purecover.report.document import SavedReport
+
+
+_FRAMES = ("pandas", "polars", "pyarrow")
+"""Libraries of data frames, in the order in which they are looked for."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,8 +79,8 @@ class PUReport(Frozen):
     proportions : MixtureProportions
         Alpha and beta.
     auc : float
-        The headline: the direct AUC, clipped to [0, 1]. ``roc.auc`` is the area under the
-        repaired curve. NaN where alpha and beta contradict the scores.
+        The AUC at :attr:`alpha` and :attr:`beta`, clipped to [0, 1]. ``roc.auc`` is the area under
+        the repaired curve. NaN where alpha and beta contradict the scores.
     auc_pu : float
         The observed AUC.
     roc : RecoveredRoc
@@ -86,7 +92,8 @@ class PUReport(Frozen):
     confusion : RecoveredConfusion
         Expected numbers of true and false predictions among the unlabeled at the threshold.
     intervals : dict of str to Interval
-        Intervals by metric; each says what was varied.
+        Intervals by metric, and of ``"alpha"`` and ``"beta"`` where they are uncertain; each says
+        what was varied.
     checks : tuple of CheckResult
         All numbered checks, with a finding or without.
     bootstrap : BootstrapResult or None
@@ -101,9 +108,10 @@ class PUReport(Frozen):
         The seed, if there was one.
     scores_from : str or None
         How the scores were made, if :func:`evaluate_model` made them.
-    assumptions : tuple of Assumption
-        The assumptions behind the figures, whether the data support each, and what is left without
-        it.
+    review : int or None
+        How many unlabeled rows the threshold was to flag, if the caller said so.
+    prices : tuple of Price
+        What the interval of the AUC would be with more knowledge, where alpha is estimated.
     contradicted : bool
         Whether alpha and beta contradict the scores by more than chance explains: no classifier has
         an observed AUC as far from 1/2 as these, less two standard errors. What rests on them is
@@ -129,7 +137,39 @@ class PUReport(Frozen):
     random_state: int | None
     contradicted: bool
     scores_from: str | None = None
-    assumptions: tuple[Assumption, ...] = ()
+    review: int | None = None
+    prices: tuple[Price, ...] = ()
+
+    @property
+    def alpha(self) -> float:
+        """Share of positives among the unlabeled that every metric of the report uses."""
+        return self.proportions.alpha
+
+    @property
+    def beta(self) -> float:
+        """Share of positives among the labeled that every metric of the report uses."""
+        return self.proportions.beta
+
+    @property
+    def threshold(self) -> float:
+        """Where threshold metrics are taken: a row is flagged if its score is at least this."""
+        return self.metrics.threshold
+
+    @property
+    def state(self) -> Literal["determined", "assumed", "estimated"]:
+        """How alpha is known.
+
+        ``"determined"``: given, or from judged rows; ``"assumed"``: estimated by a method that
+        assumes that the highest scores are all positives; ``"estimated"``: from comparable data.
+        """
+        if self.estimation is None:
+            return "determined"
+        return "assumed" if self.estimation.n_alike is None else "estimated"
+
+    @cached_property
+    def other_estimates(self) -> dict[str, tuple[float, float]]:
+        """Alpha and beta by other estimators on the same scores; empty if they were given."""
+        return {} if self.estimation is None else estimate_by_others(self.counts, self.estimation)
 
     @property
     def auc_direct(self) -> float:
@@ -185,7 +225,26 @@ class PUReport(Frozen):
 
     @public
     def frame(self, backend: Any = None) -> Any:
-        """All metrics with intervals as a table; see :meth:`ScoreCounts.frame`."""
+        """All metrics with intervals as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"} or module, optional
+            The library of the data frame; the first of these that is installed by default.
+
+        Returns
+        -------
+        data frame
+            A row for each metric with ``observed``, ``recovered``, ``low``, ``high`` and, if the
+            truth was given, ``true``.
+        """
+        if backend is None:
+            backend = next(filter(find_spec, _FRAMES), None)
+        if backend is None:
+            raise MissingDependencyError(
+                f"{{function}} needs one of the packages {', '.join(_FRAMES)}, and none is "
+                "installed.\nHint: pip install pandas"
+            )
         rows = []
         for name, recovered in self.metrics.items():
             row = {"metric": name, "observed": self.metrics.observed[name], "recovered": recovered}
@@ -321,9 +380,8 @@ class PUReport(Frozen):
         Returns
         -------
         str
-            A headline, warnings and notes, metrics with intervals, the unlabeled at the
-            threshold, and the settings, with tables as GitHub and GitLab draw them. Names that
-            came with the data cannot leave their cells.
+            The answer, and the details folded below it, with tables as GitHub and GitLab draw
+            them. Names that came with the data cannot leave their cells.
         """
         from purecover.report.markdown import render_markdown
 
@@ -368,12 +426,23 @@ class PUReport(Frozen):
         figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 5), layout="constrained")
         RecoveredRocDisplay(self.roc, band=self.roc_band).plot(left)
         RecoveredPrDisplay(self.pr, band=self.pr_band).plot(right)
-        if not self.contradicted and self.auc < min(self.auc_direct, 1.0) - 1e-9:
-            figure.suptitle(f"With alpha as estimated; the cautious AUC is {self.auc:.2f}")
         return figure
 
+    def details(self) -> str:
+        """The rest of the report as text.
+
+        Returns
+        -------
+        str
+            All metrics, expected numbers, alpha and beta by other estimators and whatever the
+            purity of both ends, assumptions, checks, settings and methods.
+        """
+        from purecover._documents.details import sections
+
+        return details_text(sections(self).values())
+
     def __str__(self) -> str:
-        return render_text(self)
+        return report_text(self)
 
     def __repr__(self) -> str:
         auc = f"{self.auc:.4f}"
@@ -397,7 +466,4 @@ def restore_report(source: Source, saved: SavedReport) -> PUReport:
     fields = read_fields(source, saved)
     if fields["truth"] is not None:
         fields["truth"] = TrueFigures(**fields["truth"])
-    report = PUReport(**fields)
-    if not report.assumptions:  # of a version that did not save them
-        report = replace(report, assumptions=find_assumptions(report, beta_given=False))
-    return report
+    return PUReport(**fields)
