@@ -18,6 +18,8 @@ import pytest
 from purecover._folders import private_folder
 from purecover.cli import main
 from purecover.cli.files import sniff_delimiter
+from purecover.cli.look import peek
+from purecover.cli.output import CommandError
 
 N = 40
 SCORES = [((i * 37) % 101) / 100 for i in range(N)]
@@ -188,6 +190,32 @@ def test_parquet_that_is_cut_off(evaluate, tmp_path: Path) -> None:
     path = parquet_file(tmp_path)
     path.write_bytes(path.read_bytes()[:-20])
     assert "cannot be read as Parquet" in evaluate(path)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"score": [0.0] * 300_000, "labeled": [1] * 300_000},
+        {"score": ["a long text " * 9] * 300_000, "labeled": [1] * 300_000},
+        {"score": [[0] * 300_000, [1]], "labeled": [0, 1]},
+    ],
+    ids=["rows", "texts", "a list"],
+)
+def test_the_page_refuses_parquet_that_unpacks_to_too_much(tmp_path: Path, columns: Any) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(CommandError, match="but unpacks to"):
+        peek(str(path), 2_000_000)
+
+
+@pytest.mark.parametrize("text", [csv_text(), jsonl()], ids=["csv", "jsonl"])
+def test_the_page_counts_bytes_while_it_unpacks(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(text.encode()) + gzip.compress(b"\n" * 2_000_000))
+    with pytest.raises(CommandError, match="unpacks to more than 1,000,000 bytes"):
+        peek(str(path), 1_000_000)
+    assert [column["name"] for column in peek(str(path), 3_000_000)["columns"]][-1] == "labeled"
 
 
 # -- standard input ---------------------------------------------------------------------------

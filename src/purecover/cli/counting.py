@@ -16,7 +16,7 @@ import numpy as np
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.files import FORMATS, DataFile, Request, Words, suffix_of
-from purecover.cli.output import STDIO, CommandError, refuse
+from purecover.cli.output import CommandError, refuse
 from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
 from purecover.engines.scan import first_given_twice
@@ -45,11 +45,6 @@ def files_to_count(
     if not several and "by" not in options:
         counted = not any(needs_rows.values()) and len(columns.score) < 2
         return list(given) if counted and _is_large(given[0]) else None
-    if STDIO in given:
-        raise CommandError(
-            "standard input cannot be counted, since it can be read only once.\n"
-            "Hint: write it to a file first."
-        )
     refuse(
         "needs the rows themselves, which are counted where they are.\n"
         "Hint: give one file, without --by.",
@@ -119,9 +114,10 @@ def evaluate_counted(
     settings: dict[str, Any],
 ) -> tuple[Any, dict[str, Any]]:
     """Return a report, a comparison of scores or reports by group, and where the rows are."""
-    about = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1:,} more"
+    named = [files.name_of(file) for file in given]
+    about = named[0] if len(named) == 1 else f"{named[0]} and {len(named) - 1:,} more"
     source: dict[str, Any] = {
-        "file": given[0] if len(given) == 1 else list(given),
+        "file": named[0] if len(named) == 1 else named,
         "n_files": len(names),
         "engine": "duckdb",
     }

@@ -31,6 +31,7 @@ LOOKED_ROWS = 1000
 FEW_VALUES = 4
 COUNTED_COLUMNS = 5
 MAX_CELL = 80
+_MOST_READ = 500  # characters of a cell, which may be of any size
 
 
 def peek(file: str, limit: int) -> dict[str, Any]:
@@ -81,7 +82,8 @@ def peek(file: str, limit: int) -> dict[str, Any]:
 
 def _first_rows(data: DataFile, n_columns: int, n_rows: int) -> list[list[str]]:
     """Texts of the first cells; none where they cannot be read."""
-    cells = [data.cell(i)[0] for i in range(min(n_columns, len(data.names)))]
+    places = range(min(n_columns, len(data.names)))
+    cells = [f"left({data.cell(i)[0]}, {_MOST_READ})" for i in places]
     scan = data.scan(data.names[:n_columns], lenient=True)
     query = f"SELECT {', '.join(cells)} FROM {scan} LIMIT {n_rows}"
     with suppress(duckdb.Error):
@@ -104,13 +106,13 @@ def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
 
 def _unpacked_size(data: DataFile) -> int:
     """Bytes of a Parquet file in memory, from its footer alone; a number takes eight."""
-    file = quoted(escape(data.path))
     try:
-        packed, rows = data.connection.execute(
-            f"SELECT (SELECT sum(abs(total_uncompressed_size)) FROM parquet_metadata({file})), "
-            f"(SELECT sum(abs(num_rows)) FROM parquet_file_metadata({file}))"
+        packed, cells = data.connection.execute(
+            "SELECT sum(size), max(cells) FROM (SELECT sum(abs(total_uncompressed_size)) AS size, "
+            "sum(greatest(abs(num_values), abs(row_group_num_rows))) AS cells "
+            f"FROM parquet_metadata({quoted(escape(data.path))}) GROUP BY column_id)"
         ).fetchone()
     except duckdb.Error as error:
         raise data.explained(error) from error
-    # Equal cells take next to no room in the file.
-    return max(int(packed or 0), 8 * int(rows or 0))
+    # Equal cells take next to no room in the file, and one cell may be a list of many.
+    return max(int(packed or 0), 8 * int(cells or 0))
