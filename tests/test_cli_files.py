@@ -355,6 +355,7 @@ def test_copies_are_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are a thing of Unix")
 def test_what_a_killed_process_left_is_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with private_folder() as used:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -434,6 +435,7 @@ def test_files_within_a_memory_limit(tmp_path):
     assert ScoreCounts.from_frame(relation, score="s", labeled="y").n_labeled == LABELED.sum()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are a thing of Unix")
 def test_what_does_not_fit_into_memory_goes_to_a_private_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pl.DataFrame({"s": SCORES["plain"], "y": LABELED}).write_parquet("a.parquet")

@@ -248,10 +248,10 @@ def _open(
     header = next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     names = tuple(name.strip() for name in header)
     data = replace(data, kind="csv", delimiter=delimiter, names=names)
-    if blank:  # DuckDB may lose rows after blank lines
-        data = data.rewritten("utf-8-sig", skip=blank)
-    if delimiter == "\t" and names[-1].casefold() in _PROTEINS:
-        data = data.rewritten("utf-8-sig", _join_proteins(len(names)))
+    joins = delimiter == "\t" and names[-1].casefold() in _PROTEINS
+    if blank or joins:  # DuckDB may lose rows after blank lines
+        change = _join_proteins(len(names)) if joins else None
+        data = data.rewritten("utf-8-sig", change, skip=blank)
     with suppress(ValueError):
         for name in names:
             float(name)
