@@ -404,7 +404,7 @@ def test_bounds_stand_beside_the_value():
     assert low <= exact.auc <= high
     assert report.bounds.auc_pr[0] <= exact.pr.auc_pr <= report.bounds.auc_pr[1]
     assert f"in {counts.n_thresholds:,} bins" in str(report)
-    assert "observed AUC 0." in str(report)
+    assert "Observed AUC of the exact scores" in str(report.details())
     document = report.to_dict()
     assert document["binning"]["auc"] == [low, high]
     assert str(pu.PUReport.from_json(report.to_json())) == str(report)
