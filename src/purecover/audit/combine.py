@@ -189,8 +189,8 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
 
     if isinstance(estimate, LabelCurve):
         estimate._check_fitted("interval")
-        found = solve_label_curve(estimate._counts, estimate.clean).posterior
-        return Nodes.smoothed(found.alpha[0], found.beta[0], found.weight[0], "LabelCurve", LOGIT)
+        found = solve_label_curve(estimate._counts, estimate.clean)
+        return Nodes.smoothed(found.alpha, found.beta, found.weight, "LabelCurve", LOGIT)
     if isinstance(estimate, PriorEstimator):
         estimate._check_fitted("interval")
         origin = type(estimate).__name__
