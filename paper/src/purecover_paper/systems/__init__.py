@@ -13,9 +13,12 @@ from purecover_paper.systems.kernel_mean import KernelMean
 from purecover_paper.systems.patra_sen import PatraSen
 from purecover_paper.systems.regrouping import Regrouping
 from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
+from purecover_paper.systems.slopes import AlphaMaxPaper, AlphaMaxReleased
 from purecover_paper.systems.tice import TIcE
 
 __all__ = [
+    "AlphaMaxPaper",
+    "AlphaMaxReleased",
     "ClusteredLabels",
     "DistCurve",
     "FeaturePriorEstimator",
