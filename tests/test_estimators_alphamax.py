@@ -192,7 +192,6 @@ def test_curve_of_a_fit() -> None:
     assert list(table) == ["inclusion", "log_likelihood", "corrected", "heuristic"]
     plain = fitted.curve_.to_dict()
     assert plain["elbow"] == 0.2
-    assert plain["heuristic"][-1] is None
     with pytest.raises(ValueError, match="read-only"):
         fitted.curve_.inclusion[0] = 1.0
 
