@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -124,6 +124,25 @@ def estimated(alpha=0.25, beta=1.0, **more):
     return drawn(BINORMAL, n=(200, 1000), says=(alpha, beta), estimation=estimation)
 
 
+@dataclass(frozen=True)
+class Audited:
+    """Alpha and beta of judged rows, with what speaks against them."""
+
+    doubt: str
+
+    @property
+    def believed(self):
+        return MixtureProportions(0.25)
+
+    def draws(self, n, rng):
+        return np.column_stack((rng.uniform(0.2, 0.3, n), np.ones(n)))
+
+
+def audited(doubt):
+    """A context whose proportions come from scores and judged rows."""
+    return drawn(BINORMAL, n=(200, 1000), audit=Audited(doubt))
+
+
 def alpha_between(low, high):
     """The interval of an estimated alpha."""
     ends = {"estimate": (low + high) / 2, "low": low, "high": high, "confidence_level": 0.95}
@@ -189,38 +208,9 @@ CASES = {
         "given": (lambda: drawn(BINORMAL), "not applicable"),
     },
     "PU012": {
-        "alphas differ": (
-            lambda: estimated(spread={"AlphaMax": (0.25, 1.0), "bbe": (0.36, 1.0)}),
-            "fired",
-        ),
-        "betas differ": (
-            lambda: estimated(spread={"AlphaMax": (0.25, 1.0), "bbe": (0.25, 0.88)}),
-            "fired",
-        ),
-        "agree": (
-            lambda: estimated(spread={"AlphaMax": (0.25, 1.0), "bbe": (0.34, 0.95)}),
-            "quiet",
-        ),
-        "one of three differs": (
-            lambda: estimated(
-                spread={
-                    "AlphaMax": (0.25, 1.0),
-                    "bbe": (0.3, 1.0),
-                    "tice": (0.2, 1.0),
-                    "dedpul": (0.5, 1.0),
-                }
-            ),
-            "quiet",
-        ),
-        "the interval holds them": (
-            lambda: estimated(
-                spread={"AlphaMax": (0.25, 1.0), "bbe": (0.45, 1.0)},
-                intervals=alpha_between(0.1, 0.5),
-            ),
-            "quiet",
-        ),
-        "alone": (lambda: estimated(spread={"AlphaMax": (0.25, 1.0)}), "not applicable"),
-        "given": (lambda: drawn(BINORMAL), "not applicable"),
+        "improbable answers": (lambda: audited("the scores make them improbable"), "fired"),
+        "likely answers": (lambda: audited(""), "quiet"),
+        "no audit": (estimated, "not applicable"),
     },
     "PU017": {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),
@@ -240,7 +230,7 @@ CASES = {
         "not rare": (lambda: estimated(0.2, intervals=alpha_between(0.005, 0.3)), "fired"),
         "not identifiable": (
             lambda: estimated(identifiable=False, intervals=alpha_between(0.005, 0.3)),
-            "not applicable",
+            "fired",
         ),
         "no interval": (lambda: estimated(intervals={}), "not applicable"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),

@@ -18,6 +18,7 @@ from purecover import evaluate
 from purecover.cli import main
 from purecover.cli.options import OPTIONS, count_options
 from purecover.cli.shell import app
+from purecover.report.text import shell_text
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 ALPHA = ("--alpha", "0.4048")
@@ -60,7 +61,7 @@ def test_options_are_few_and_named_like_parameters() -> None:
         evaluate: "alpha sample_weight n_resamples",
         purecover.evaluate_many: "min_rows metrics n_jobs",
         purecover.compare_priors: "estimators beta",
-        purecover.audit.plan_audit: "width alpha_guess n_unlabeled",
+        purecover.audit.plan: "width figure review",
     }.items():
         assert set(names.split()) <= set(signature(call).parameters) & set(OPTIONS)
 
@@ -105,8 +106,10 @@ def test_evaluate_prints_the_report(run) -> None:
     report = purecover.evaluate(
         *(columns := read_example())[:2], truth=columns[2], alpha=0.4048, n_resamples=0
     )
-    assert result.out == f"{report}\n"
-    assert re.search(r"observed +recovered .*true", result.out)
+    assert result.out == f"{shell_text(report, EXAMPLE)}\n"
+    assert re.search(r"observed +corrected .*true", result.out)
+    details = run("evaluate", EXAMPLE, "--truth", "truth", *QUICK, "--details").out
+    assert details == f"{shell_text(report, EXAMPLE, details=True)}\n"
 
 
 def read_example() -> tuple[list[float], list[int], list[int]]:

@@ -253,7 +253,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
     page, text = tmp_path / "a.html", tmp_path / "a.md"
     monkeypatch.setattr(counting, "_TOLERANCE", 0.5)
     result = run(file, *ALPHA, "--html", page, "--markdown", text)
-    assert "exact scores have" in result.out
+    assert "bins of scores" in result.out
     document = run(file, *ALPHA, "--json").json
     low, high = document["binning"]["auc_pu"]
     groups = run(file, *ALPHA, "--by", "site").out
@@ -315,7 +315,7 @@ def test_nothing_but_messages_on_standard_error(folder):
         [*command, "--alpha", "0.2", "--resamples", "0"], capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
-    assert "60 labeled, 340 unlabeled" in done.stdout
+    assert "60 labeled rows, 340 unlabeled" in done.stdout
     refused = subprocess.run(
         [*command, "--labeled", "w"], capture_output=True, text=True, check=False
     )

@@ -74,7 +74,7 @@ def test_the_table_is_that_of_the_library(run, file, columns, tmp_path):
 def test_text_and_notes(run, file, tmp_path):
     out = tmp_path / "table.csv"
     result = run(file, "--by", "term", "--score", "model_a", "--labeled", "y", *ALPHA, "--csv", out)
-    assert result.out.startswith("3 tasks, 1 score: 2 of 3 rows evaluated\n")
+    assert result.out.startswith("3 tasks, 1 score: 2 of 3 rows evaluated.\n")
     assert result.err == f"purecover: table written to {out}\n"
     few = run(
         file, "--by", "term", "--score", "model_a", "--labeled", "y", "--min-rows", 41, *ALPHA

@@ -155,7 +155,7 @@ def test_one_estimate_serves_all(estimated: pu.report.ScoreComparison) -> None:
     interval = estimated.differences["roc_auc"]["good"]
     assert interval.varied == "scores and proportions"
     assert interval.method == "bootstrap percentile, the same rows for all"
-    assert "estimated once, from good" in str(estimated)
+    assert "Estimated from good." in str(estimated)
 
 
 def test_the_score_to_estimate_from_can_be_named() -> None:

@@ -215,7 +215,7 @@ def test_figures_of_the_readme_with_alpha_estimated() -> None:
     report = pu.evaluate(rows["score"], rows["labeled"])  # with all replicates, as printed
     interval = report.intervals["roc_auc"]
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = re.search(r"a guess [^|]+\| (0\.\d+) \| \[(0\.\d+), (1\.00)\] \|", text)
+    said = re.search(r"comparable real problems \| (0\.\d+) \| \[(0\.\d+), (1\.00)\] \|", text)
     assert said is not None
     found = (report.auc, interval.low, interval.high)
     # Half of the last digit that is printed.

@@ -20,29 +20,44 @@ from purecover.report.text import render_evidence_text, render_threshold_text
 
 FOLDER = Path(__file__).parent / "golden"
 ROWS = pu.simulate.binormal(1.5).sample(150, 1500, alpha=0.25, beta=0.95, random_state=0)
+DEMO = pu.load_example()
 RARE = pu.simulate.binormal(2.0).sample(100, 3000, alpha=0.03, random_state=0)
 
 
-def text_and_markdown(report: pu.PUReport) -> str:
+def without_versions(report: pu.PUReport) -> str:
     # Versions are those of whoever runs the test.
-    return f"{report}\n\n{re.sub(r'<sub>.*</sub>', '<sub></sub>', report.to_markdown())}"
+    return re.sub(r"<sub>.*</sub>", "<sub></sub>", report.to_markdown())
 
 
-def alpha_given() -> str:
-    return text_and_markdown(
-        pu.evaluate(ROWS.scores, ROWS.labeled, alpha=0.25, truth=ROWS.truth, n_resamples=50)
-    )
+def alpha_unknown() -> str:
+    return str(pu.evaluate(DEMO.scores, DEMO.labeled, truth=DEMO.truth))
 
 
-def estimated() -> str:
-    return text_and_markdown(pu.evaluate(ROWS.scores, ROWS.labeled, n_resamples=50))
+def alpha_known() -> str:
+    return str(pu.evaluate(DEMO.scores, DEMO.labeled, alpha=DEMO.alpha))
 
 
-def noisy_labels() -> str:
-    weak = ROWS.scores + np.random.default_rng(0).normal(size=ROWS.scores.size)
-    return text_and_markdown(
-        pu.evaluate(weak, ROWS.labeled, beta=0.95, estimator="alphamax-n", n_resamples=30)
-    )
+def weak_scores() -> str:
+    """Classes that overlap so much that alpha hardly changes the AUC."""
+    sample = pu.simulate.binormal(0.55).sample(200, 2000, alpha=0.2, random_state=0)
+    return str(pu.evaluate(sample.scores, sample.labeled))
+
+
+def contradiction() -> str:
+    """An alpha that the scores exclude, and scores that rank the wrong way round."""
+    too_large = pu.evaluate(DEMO.scores, DEMO.labeled, alpha=0.6)
+    reversed_ = pu.evaluate(-ROWS.scores, ROWS.labeled, alpha=0.25, n_resamples=0)
+    return f"{too_large}\n\n{reversed_}"
+
+
+def pure_top() -> str:
+    return str(pu.evaluate(DEMO.scores, DEMO.labeled, assume=["pure-top"]))
+
+
+def details() -> str:
+    """The rest of a report, as text and in Markdown."""
+    report = pu.evaluate(ROWS.scores, ROWS.labeled, truth=ROWS.truth, n_resamples=50)
+    return f"{report.details()}\n\n{without_versions(report)}"
 
 
 def options() -> str:
@@ -51,14 +66,7 @@ def options() -> str:
         scores, RARE.labeled, alpha=0.03, scenario="censoring", target="pooled", threshold=0.8,
         top_k=40, f_beta=2, cost_fn=5, probabilities=True, area="trapezoid", n_resamples=30,
     )  # fmt: skip
-    return text_and_markdown(report)
-
-
-def warnings_and_errors() -> str:
-    """Alpha and beta that contradict the scores, scores the wrong way round, and few rows."""
-    few = pu.evaluate([5, 4, 3, 2, 1, 0], [1, 1, 1, 0, 0, 0], alpha=0.4, n_resamples=20)
-    reversed_ = pu.evaluate(-ROWS.scores, ROWS.labeled, alpha=0.25, n_resamples=0)
-    return f"{text_and_markdown(few)}\n{reversed_}"
+    return f"{report}\n\n{without_versions(report)}"
 
 
 def threshold() -> str:
@@ -98,9 +106,11 @@ def evidence() -> str:
 
 
 CASES: tuple[Callable[[], str], ...] = (
-    alpha_given, estimated, noisy_labels, options, warnings_and_errors, threshold, comparison, many,
-    evidence,
+    alpha_unknown, alpha_known, weak_scores, contradiction, pure_top, details, options, threshold,
+    comparison, many, evidence,
 )  # fmt: skip
+LONGEST = 25
+"""Most lines of a report."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
@@ -110,3 +120,10 @@ def test_text(case: Callable[[], str], request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--renew"):
         file.write_text(written, encoding="utf-8")
     assert written == file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", [alpha_unknown, alpha_known, weak_scores, pure_top])
+def test_a_report_is_short(case: Callable[[], str]) -> None:
+    text = case()
+    assert len(text.splitlines()) <= LONGEST
+    assert max(map(len, text.splitlines())) <= 100

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.browsing import chromium, violations
 
 from purecover import (
     MixtureProportions,
@@ -21,17 +21,15 @@ from purecover import (
     recover_metrics,
     simulate,
 )
+from purecover.counts import auc_pu_variance
 from purecover.html import render_report
 from purecover.html.payload import make_payload
 from purecover.recovery import recover_confusion
 
 pytestmark = pytest.mark.browser
 
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 TOLERANCE = 1e-6
+HEAD = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1")
 
 HOSTILE = (
     "</script></style></title><script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>"
@@ -58,17 +56,19 @@ def estimated() -> PUReport:
 
 
 @pytest.fixture(scope="module")
+def rare() -> PUReport:
+    """Sixty thousand rows, of which few are positive."""
+    sample = simulate.binormal(2.5).sample(300, 60_000, alpha=0.01, random_state=0)
+    return evaluate(
+        sample.scores, sample.labeled, alpha=0.01, truth=sample.truth, n_resamples=40,
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
 def browser() -> Generator[Any, None, None]:
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is missing: install requirements/dev.txt"
-    )
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no program called chromium; on Debian: apt-get install chromium")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        yield browser
-        browser.close()
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +80,11 @@ def hostile(estimated: PUReport) -> str:
         replace(check, title=HOSTILE, message=HOSTILE, hint=HOSTILE, status=status)
         for check, status in zip(estimated.checks, ("fired", "quiet"), strict=False)
     )
-    others = {HOSTILE + str(i): pair for i, pair in enumerate(found.others.values())}
     report = replace(
         estimated,
         checks=checks,
         scores_from=HOSTILE,
-        estimation=replace(found, estimator=HOSTILE, spread=others, notes=(HOSTILE,)),
+        estimation=replace(found, estimator=HOSTILE, notes=(HOSTILE,)),
     )
     return render_report(report, title=HOSTILE, command=HOSTILE)
 
@@ -138,9 +137,9 @@ def act(tab: Any, action: Callable[[], object]) -> None:
 
 
 def values(tab: Any, column: str) -> dict[str, float | None]:
-    """The unrounded figures of a column of the table of metrics."""
+    """The unrounded figures of a column of the table of all metrics."""
     found: dict[str, str] = tab.eval_on_selector_all(
-        f'section[aria-labelledby="metrics"] tr[data-metric] [data-column="{column}"]',
+        f'#metrics tr[data-metric] [data-column="{column}"]',
         "cells => Object.fromEntries("
         "cells.map(c => [c.parentElement.dataset.metric, c.dataset.value ?? 'as written']))",
     )
@@ -151,87 +150,143 @@ def texts(tab: Any, selector: str) -> list[str]:
     return [text.strip() for text in tab.locator(selector).all_text_contents()]
 
 
+def unfold(tab: Any) -> None:
+    tab.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    tab.wait_for_timeout(100)
+
+
+def big(tab: Any) -> str:
+    return str(tab.inner_text("output[data-big]"))
+
+
 # -- numbers ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("alpha", "beta", "at"),
-    [(0.1, 1.0, 100), (0.31, 1.0, 700), (0.0, 0.9, 1200), (0.2, 0.85, 20), (0.4, 1.0, -2)],
-)
-def test_sliders_compute_what_python_computes(
-    show: Opener, report: PUReport, alpha: float, beta: float, at: int
-) -> None:
+def test_the_page_shows_what_python_computes(show: Opener, report: PUReport) -> None:
+    """One of the vectors of tests/test_html_engine.py, as it stands on the page."""
     tab = show(report)
+    unfold(tab)
     counts = ScoreCounts.from_dict(make_payload(report)["counts"])
-    threshold = float(counts.thresholds[at])
-    fill(tab, alpha_number=alpha, beta_number=beta, threshold_number=threshold)
+    threshold, proportions = float(counts.thresholds[700]), MixtureProportions(0.2, 0.85)
+    fill(tab, alpha_number=0.2, beta_number=0.85, threshold_number=threshold)
     fill(tab, cost_fn=5.0, cost_fp=0.5)
-    proportions = MixtureProportions(alpha, beta)
     expected = recover_metrics(counts, proportions, threshold=threshold, cost_fn=5.0, cost_fp=0.5)
     for column, figures in (("recovered", expected), ("observed", expected.observed)):
         found = values(tab, column)
         assert set(found) == set(report.metrics) - {"f_beta"}
-        for name, value in found.items():
-            if value is None:
-                assert not np.isfinite(figures[name])
-            else:
-                assert value == pytest.approx(figures[name], abs=TOLERANCE), (column, name)
+        assert found == pytest.approx({name: figures[name] for name in found}, abs=TOLERANCE)
     matrix = recover_confusion(counts, proportions, threshold)
     for name in ("tp", "fp", "fn", "tn", "flagged"):
-        value = float(tab.get_attribute(f'[data-cell="{name}"]', "data-value"))
-        assert value == pytest.approx(getattr(matrix, name), abs=1e-6)
-    auc = recover_auc(counts, proportions)
-    assert texts(tab, "[data-tile=roc_auc]") == [f"{auc:.3f}"]
-    label = tab.get_attribute("figure[data-chart=roc] svg", "aria-label")
-    assert f"the recovered one {auc:.3f}" in label
+        value = float(tab.get_attribute(f'#unlabeled [data-cell="{name}"]', "data-value"))
+        assert value == pytest.approx(getattr(matrix, name), abs=TOLERANCE)
     assert texts(tab, "#flagged") == [f"A{str(matrix)[1:]}."]
+    auc = f"{recover_auc(counts, proportions):.3f}"
+    assert big(tab) == auc
+    assert auc in tab.get_attribute(".handle", "aria-valuetext")
+
+
+def test_the_first_step_of_the_slider_is_a_small_one(
+    show: Opener, report: PUReport, estimated: PUReport, rare: PUReport
+) -> None:
+    """All figures follow one alpha, which at the start is that of the report."""
+    for each in (report, estimated, rare):
+        tab = show(each)
+        lead = "precision" if each is rare else "roc_auc"
+        assert tab.get_attribute("output[data-big]", "data-big") == lead
+        written = {name: texts(tab, f".head [data-metric={name}] .strong")[0] for name in HEAD}
+        tab.focus(".handle")
+        act(tab, lambda tab=tab: tab.keyboard.press("ArrowRight"))
+        step = float(tab.get_attribute(".handle", "aria-valuenow")) - each.proportions.alpha
+        assert 0 < step <= 0.0011
+        for name, text in written.items():
+            now = float(tab.get_attribute(f".head [data-metric={name}] .strong", "data-value"))
+            if text not in ("–", "-"):
+                places = len(text.partition(".")[2])
+                assert abs(now - float(text)) < 0.5 * 10**-places + 0.012, (name, text, now)
+        auc = min(each.auc_direct, 1.0)
+        assert float(
+            tab.get_attribute(".head [data-metric=roc_auc] .strong", "data-value")
+        ) == pytest.approx(auc, abs=0.004)
+
+
+def test_the_plot_of_auc_is_the_slider_of_alpha(show: Opener, report: PUReport) -> None:
+    tab = show(report, has_touch=True)
+    plot = tab.locator("figure[data-chart=alpha] svg")
+    box = plot.bounding_box()
+
+    def alpha() -> float:
+        return float(tab.get_attribute(".handle", "aria-valuenow"))
+
+    def auc() -> str:
+        return f"{0.5 + (report.auc_pu - 0.5) / (1 - alpha()):.3f}"
+
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.mouse.move(*middle)
+    act(tab, tab.mouse.down)
+    first = alpha()
+    assert 0.2 < first < 0.3
+    act(tab, lambda: tab.mouse.move(middle[0] - 60, middle[1]))
+    tab.mouse.up()
+    assert alpha() < first - 0.03
+    assert big(tab) == auc()
+    assert tab.evaluate("document.activeElement.getAttribute('role')") == "slider"
+    act(tab, lambda: tab.touchscreen.tap(middle[0] + 40, middle[1]))
+    assert alpha() > first
+    for key, step in (("ArrowUp", 0.001), ("ArrowLeft", -0.001), ("PageDown", -0.01)):
+        before = alpha()
+        act(tab, lambda key=key: tab.keyboard.press(key))
+        assert alpha() == pytest.approx(before + step)
+        assert big(tab) == auc()
+    act(tab, lambda: tab.keyboard.press("Home"))
+    assert (alpha(), big(tab)) == (0, f"{report.auc_pu:.3f}")
+    act(tab, lambda: tab.keyboard.press("End"))
+    assert big(tab) == "–"
+    assert tab.get_attribute(".handle", "aria-valuetext").endswith("does not fit the scores")
 
 
 def test_the_reports_own_figures_come_back(show: Opener, report: PUReport) -> None:
     tab = show(report)
-    everything = "main td, main th, #flagged, #state"
+    unfold(tab)
+    everything = "main td, main th, header td, #flagged, .big"
     before = texts(tab, everything)
     legend = texts(tab, "figure[data-chart=roc] .legend text")
     assert "95 % band, pointwise" in legend
-    assert tab.is_disabled("#back")
+    assert tab.is_hidden("#state")
     fill(tab, alpha_number=0.4, threshold_number=0.0, cost_fn=3.0)
-    intervals = texts(tab, "[data-column=interval]")
+    # At another alpha there is an interval of the AUC, from its standard error, and no other.
+    intervals = texts(tab, "[data-metric]:not([data-metric=roc_auc]) [data-column=interval]")
     assert set(intervals) == {"–"}
+    low, high = texts(tab, ".head [data-metric=roc_auc] [data-column=interval]")[0].split(" to ")
+    half = 1.959964 * auc_pu_variance(report.counts) ** 0.5 / 0.6
+    assert (float(high) - float(low)) / 2 == pytest.approx(half, abs=1e-3)
     assert "95 % band, pointwise" not in texts(tab, "figure[data-chart=roc] .legend text")
-    for note in ("#stale", "#bandless"):
+    for note in ("#state", "#bandless"):
         assert "alpha 0.25 and beta 1" in texts(tab, note)[0]
-    assert texts(tab, "#metrics ~ .scroll tr[data-metric=cost] th") == [
-        "Cost (miss 3, false alarm 1)"
-    ]
+    assert texts(tab, "#metrics tr[data-metric=cost] th") == ["Cost (miss 3, false alarm 1)"]
     act(tab, lambda: tab.click("#back"))
     assert texts(tab, everything) == before
     assert texts(tab, "figure[data-chart=roc] .legend text") == legend
-    assert tab.is_hidden("#stale")
+    assert tab.is_hidden("#state")
     assert tab.is_hidden("#bandless")
-    assert tab.input_value("#alpha-number") == "0.25"
+    assert tab.input_value("#alpha-number") == "25 %"
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(0.7, 1.0), (0.5, 0.4), (0.9, 0.9)])
-def test_values_that_do_not_fit_are_said_not_to(
-    show: Opener, report: PUReport, alpha: float, beta: float
-) -> None:
+def test_values_that_do_not_fit_are_said_not_to(show: Opener, report: PUReport) -> None:
     tab = show(report)
-    fill(tab, alpha_number=alpha, beta_number=beta)
-    said = texts(tab, "#state")[0]
-    if alpha < beta:
-        assert "do not fit" in said
-        direct = 0.5 + (report.auc_pu - 0.5) / (beta - alpha)
-        assert f"the AUC would be {direct:.3f}, outside [0, 1]" in said
-        most = beta - (2 * report.auc_pu - 1)
-        assert float(re.findall(r"at most ([\d.]+\d)", said)[0]) == pytest.approx(most, abs=1e-4)
-    else:
-        assert "Alpha must be below beta" in said
-    assert set(texts(tab, "[data-column=recovered], [data-cell], [data-tile]")) == {"–"}
+    unfold(tab)
+    fill(tab, alpha_number=0.5, beta_number=0.4)
+    assert "Alpha must be below beta" in texts(tab, "#state span")[0]
+    fill(tab, alpha_number=0.7, beta_number=1.0)
+    direct = 0.5 + (report.auc_pu - 0.5) / 0.3
+    said = texts(tab, "#state span")[0]
+    assert f"do not fit alpha 0.7 and beta 1: the AUC would be {direct:.3f}" in said
+    most = 2 - 2 * report.auc_pu
+    assert float(re.findall(r"at most ([\d.]+\d)", said)[0]) == pytest.approx(most, abs=1e-4)
+    dashed = "[data-column=recovered], #unlabeled [data-cell], output[data-big]"
+    assert set(texts(tab, dashed)) == {"–"}
     for name in ("roc", "pr"):
         legend = texts(tab, f"figure[data-chart={name}] .legend text")
         assert not [text for text in legend if text.startswith("recovered")]
-    act(tab, lambda: tab.click("#back"))
-    assert "do not fit" not in texts(tab, "#state")[0]
 
 
 def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
@@ -245,13 +300,8 @@ def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
             threshold=1e9, n_resamples=0,
         )
     )  # fmt: skip
-    assert texts(tab, "[data-tile=precision]") == ["undefined"]
     fill(tab, alpha_number=0.12)
-    assert texts(tab, "[data-tile=precision]") == ["undefined"]
-    constant = evaluate([1.0] * 4, [1, 0, 0, 1], alpha=0.1, n_resamples=0)
-    tab = show(constant)
-    fill(tab, alpha_number=0.3)
-    assert texts(tab, "[data-tile=roc_auc]") == ["0.500"]
+    assert texts(tab, ".head [data-metric=precision] .strong") == ["undefined"]
 
 
 # -- people -------------------------------------------------------------------------------------
@@ -259,6 +309,7 @@ def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
 
 def test_the_keyboard_is_enough(show: Opener, report: PUReport) -> None:
     tab = show(report)
+    unfold(tab)
     reached = []
     for _ in range(80):
         tab.keyboard.press("Tab")
@@ -268,81 +319,90 @@ def test_the_keyboard_is_enough(show: Opener, report: PUReport) -> None:
                 " return e.id || e.getAttribute('aria-label') || e.textContent; })()"
             )
         )
-        if reached[-1] == "alpha":
-            act(tab, lambda: tab.keyboard.press("ArrowRight"))
-            assert tab.input_value("#alpha-number") == "0.251"
         if reached[-1] == "threshold":
             before = float(tab.input_value("#threshold-number"))
             act(tab, lambda: tab.keyboard.press("ArrowRight"))
             assert float(tab.input_value("#threshold-number")) > before
         if reached[-1] == "cost-fn":
             act(tab, lambda: tab.keyboard.type("7"))
-        if reached[-1] == "cost-fp":
+        if reached[-1] == "beta":
             break
-    expected = ["theme", "alpha", "alpha-number", "beta", "threshold", "review", "back", "cost-fn"]
-    assert [name for name in reached if name in expected][: len(expected)] == expected
-    assert "SVG: save the ROC curve" in reached
+    slider = "Alpha, the share of the unlabeled that are positive"
+    expected = [
+        "theme", "alpha-number", slider, "SVG: save the ROC curve", "threshold",
+        "threshold-number", "review", "cost-fn", "cost-fp", "beta",
+    ]  # fmt: skip
+    assert [name for name in reached if name in expected] == expected
     tab.focus("#back")
     act(tab, lambda: tab.keyboard.press("Enter"))
-    assert tab.input_value("#alpha-number") == "0.25"
-    assert tab.evaluate("document.activeElement.id") == "alpha"
-    outline = "getComputedStyle(document.activeElement).outlineStyle"
-    assert tab.evaluate(outline) != "none"
+    assert tab.evaluate("document.activeElement.getAttribute('aria-label')") == slider
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width", "alphas"), [("light", 1200, (None, 0.3)), ("dark", 360, (None, 0.8))]
-)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 360)])
 def test_no_grave_barriers(
-    show: Opener,
-    report: PUReport,
-    estimated: PUReport,
-    scheme: str,
-    width: int,
-    alphas: tuple[float | None, float],
+    show: Opener, report: PUReport, estimated: PUReport, scheme: str, width: int
 ) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-playwright-python is missing: install requirements/dev.txt",
-    )
-    for each, alpha in zip((estimated, report), alphas, strict=True):
+    for each in (report, estimated):
         tab = show(each, color_scheme=scheme, viewport={"width": width, "height": 900})
-        if alpha is not None:
-            fill(tab, alpha_number=alpha)
-        tab.click("summary")
-        found = axe.Axe().run(tab).response["violations"]
-        assert [
-            (v["id"], v["nodes"][0]["html"][:200])
-            for v in found
-            if v["impact"] in {"serious", "critical"}
-        ] == []
+        unfold(tab)
+        assert violations(tab) == []
+    fill(tab, alpha_number=0.8)
+    assert violations(tab) == []
 
 
-@pytest.mark.parametrize("width", [360, 768])
-def test_nothing_runs_off_a_small_screen(
-    show: Opener, report: PUReport, estimated: PUReport, hostile: str, width: int
+CUT = """() => [...document.querySelectorAll("td, th, dd, .words, .scroll, .big, .if, figcaption")]
+    .filter((e) => e.clientWidth && (e.scrollWidth > e.clientWidth + 1
+        || (getComputedStyle(e).overflowY !== "visible" && e.scrollHeight > e.clientHeight + 1)))
+    .map((e) => [e.tagName, e.scrollWidth, e.clientWidth, e.textContent.slice(0, 60)])"""
+
+
+@pytest.mark.parametrize("width", [390, 800, 1400])
+def test_nothing_is_cut(
+    show: Opener, report: PUReport, rare: PUReport, hostile: str, width: int
 ) -> None:
-    for page in (report, estimated, hostile):
+    for page in (report, rare, hostile) if width == 390 else (rare,):
         tab = show(page, viewport={"width": width, "height": 740})
+        unfold(tab)
         for _ in range(2):
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            assert tab.evaluate(CUT) == []
             for figure in tab.locator("figure svg").all():
                 box = figure.bounding_box()
                 assert box is None or box["x"] + box["width"] <= width
-            fill(tab, alpha_number=0.9)
+            fill(tab, alpha_number=0.3)
+        assert tab.locator(".confusion th:has-text('Both')").is_visible()
+    assert "60,000" in texts(show(rare), ".confusion td")
+
+
+def test_rows_of_rare_positives_are_drawn_by_powers_of_ten(
+    show: Opener, report: PUReport, rare: PUReport
+) -> None:
+    """So that bars of a few positives show beside those of tens of thousands."""
+    for page, wanted in ((report, False), (rare, True)):
+        ticks = texts(
+            show(page), "figure[data-chart=histogram] [data-part='y-axis tick label'] text"
+        )
+        powers = [float(t.replace("k", "e3")) for t in ticks if t]
+        assert (powers[1] / powers[0] == 10 if powers[0] else False) == wanted, ticks
 
 
 def test_without_scripts_the_page_is_still_a_report(show: Opener, report: PUReport) -> None:
     tab = show(report, java_script_enabled=False)
-    assert tab.locator("#panel").is_hidden()
-    assert tab.locator("#theme").is_hidden()
+    for hidden in ("#theme", "#alpha-number", "#state", "figure[data-chart=alpha]"):
+        assert tab.locator(hidden).is_hidden()
     for name in ("roc", "pr"):
         assert tab.locator(f"figure[data-chart={name}] svg").is_visible()
-    assert tab.locator("#scores").is_hidden()
-    assert f"{report.auc:.4f}" in texts(tab, "[data-metric=roc_auc] td")
+    assert big(tab) == f"{report.auc:.3f}"
+    assert tab.inner_text("#alpha-word") == "25 %"
 
 
-# -- saving -------------------------------------------------------------------------------------
+def test_printed_the_page_is_light_and_open(show: Opener, report: PUReport) -> None:
+    tab = show(report, color_scheme="dark")
+    tab.emulate_media(media="print")
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert tab.locator(".downloads").first.is_hidden()
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.locator("details:not([open])").count() == 0
 
 
 # -- hostile words ------------------------------------------------------------------------------
@@ -379,8 +439,14 @@ def test_the_policy_refuses_other_scripts_styles_and_requests(
     assert refused[1] is None
 
 
-def saved(tab: Any, name: str, form: str) -> bytes:
-    with tab.expect_download() as download:
-        tab.click(f"figure[data-chart={name}] .downloads button:has-text('{form}')")
-    assert download.value.suggested_filename == f"purecover-{name}.{form.lower()}"
-    return Path(download.value.path()).read_bytes()
+def test_a_figure_can_be_saved_with_light_colors(show: Opener, report: PUReport) -> None:
+    tab = show(report, color_scheme="dark")
+    saved = {}
+    for form in ("SVG", "CSV"):
+        with tab.expect_download() as download:
+            tab.click(f"figure[data-chart=alpha] .downloads button:has-text('{form}')")
+        assert download.value.suggested_filename == f"purecover-alpha.{form.lower()}"
+        saved[form] = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "var(" not in saved["SVG"]
+    assert 'stroke="rgb(0, 114, 178)"' in saved["SVG"]
+    assert saved["CSV"].splitlines()[:2] == ["alpha,auc", f"0,{report.auc_pu!r}"]

@@ -112,7 +112,7 @@ def test_a_partition_without_an_estimate_is_kept():
     assert made.alpha is None
     assert made.auc is None
     assert made.drift["auc_pu"].drifted
-    assert f"flat: {made.note}." in str(monitor)
+    assert f"flat: {made.note}." in " ".join(str(monitor).split())
 
 
 def test_a_contradicted_alpha_has_no_auc():
@@ -127,7 +127,7 @@ def test_a_contradicted_alpha_has_no_auc():
 def test_comparisons_share_the_probability_of_a_false_alarm():
     monitor = filled(4, false_alarms=0.1)
     assert monitor.partitions[0].drift == {}
-    limits = [p.drift["auc"].limit for p in monitor.partitions[1:]]
+    limits = [p.drift["auc_pu"].limit for p in monitor.partitions[1:]]
     assert limits == pytest.approx([0.1 / 2 / 3, 0.1 / 6 / 3, 0.1 / 12 / 3])
     assert ScoreMonitor(alpha=0.25).add("few", day(0, sizes=(10, 500))).drift == {}
     small = monitor.add("few", day(9, sizes=(10, 500)))
@@ -144,24 +144,21 @@ def test_drift_is_found():
     assert not any(p.drifted for p in monitor.partitions)
     worse = monitor.add("worse", day(9, WORSE, (300, 3000)))
     assert worse.drifted
-    assert worse.drift["auc"].difference == pytest.approx(-0.2, abs=0.06)
+    assert worse.drift["auc_pu"].difference == pytest.approx(-0.16, abs=0.05)
     # All scores move together: areas stay, distributions do not.
     sample = WORLD.sample(300, 3000, alpha=0.25, random_state=10)
     moved = filled(5).add("moved", sample.scores + 1, sample.labeled)
     assert moved.drift["labeled"].drifted
     assert moved.drift["unlabeled"].drifted
-    assert not moved.drift["auc"].drifted
+    assert not moved.drift["auc_pu"].drifted
 
 
-@pytest.mark.parametrize(
-    ("settings", "n"), [({"alpha": 0.25}, 40), ({"estimator": "bbe", "n_resamples": 0}, 16)]
-)
-def test_p_values_are_uniform_without_drift_whatever_the_sizes(settings, n):
+def test_p_values_are_uniform_without_drift_whatever_the_sizes():
     """Small partitions after large ones, and large ones after small ones; sizes cause no alarm."""
-    rng = np.random.default_rng(0)
+    rng, n = np.random.default_rng(0), 60
     found = {}
     for sizes in [((200, 2000), (40, 300)), ((40, 300), (200, 2000))] * (n // 2):
-        monitor = ScoreMonitor(**settings)
+        monitor = ScoreMonitor(alpha=0.25)
         for i, size in enumerate(sizes):
             made = monitor.add(str(i), day(int(rng.integers(2**31)), sizes=size))
         for name, test in made.drift.items():
@@ -169,53 +166,19 @@ def test_p_values_are_uniform_without_drift_whatever_the_sizes(settings, n):
     for name, tests in found.items():
         p_values, differences = np.array(tests).T
         assert (p_values < 0.1).mean() < 0.1 + 3 * np.sqrt(0.09 / n), name
-        if name in ("auc", "alpha", "auc_pu"):
+        if name == "auc_pu":
             assert p_values.mean() == pytest.approx(0.5, abs=0.9 / np.sqrt(n)), name
             assert abs(differences.mean()) < 3 * differences.std() / np.sqrt(n), name
 
 
-def week(rng: np.random.Generator, alpha: float) -> pu.ScoreCounts:
-    return day(int(rng.integers(2**31)), simulate.binormal(2.5), (100, 1500), alpha)
-
-
-def changed_weeks(n: int, settings: dict, alphas: tuple[float, ...], seed: int) -> list:
-    """Last partitions of monitors with five like weeks before each."""
-    rng = np.random.default_rng(seed)
-    last = []
-    for i in range(n):
-        monitor = ScoreMonitor(**settings)
-        before = [week(rng, 0.05) for _ in range(5)]
-        for j, counts in enumerate([sum(before[1:], start=before[0]), week(rng, alphas[i % 2])]):
-            last.append(monitor.add(str(j), counts))
-    return last[1::2]
-
-
-def test_a_change_of_alpha_has_the_right_sign():
-    """Five weeks together are five times the size of the new week."""
-    settings = {"estimator": "bbe", "beta": 1.0, "n_resamples": 0}
-    for i, made in enumerate(changed_weeks(6, settings, (0.25, 0.05), 0)):
-        test = made.drift["alpha"]
-        assert test.value == made.alpha.estimate
-        assert made.drifted == (i % 2 == 0)
-        if i % 2 == 0:
-            assert 0.1 < test.difference < 0.35
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "n"), [({"estimator": "dedpul"}, 200), ({"assume": ["pure-top"]}, 20)]
-)
-def test_two_hundred_weeks(settings, n):
-    """Signs are right where alpha changed, and false alarms have their level where it did not."""
-    weeks = changed_weeks(n, settings | {"n_resamples": 0}, (0.15, 0.05), 1)
-    more, same = weeks[::2], weeks[1::2]
-    assert np.mean([made.drift["alpha"].difference > 0 for made in more]) >= 0.95
-    assert not any(p.drift["alpha"].drifted and p.drift["alpha"].difference < 0 for p in more)
-    assert np.mean([made.drifted for made in more]) > 0.5
-    # The first look may spend 0.025; three binomial standard errors above it.
-    assert np.mean([made.drifted for made in same]) <= 0.025 + 3 * np.sqrt(0.025 / len(same))
-    small = np.mean([made.drift["alpha"].p_value < 0.1 for made in same])
-    assert small <= 0.1 + 3 * np.sqrt(0.09 / len(same))
+def test_a_change_of_alpha_changes_the_unlabeled_scores_alone():
+    monitor, world = ScoreMonitor(alpha=0.05), simulate.binormal(2.5)
+    monitor.add("before", day(0, world, (500, 7500), 0.05))
+    drift = monitor.add("more", day(1, world, (100, 1500), 0.25)).drift
+    assert drift["auc_pu"].drifted
+    assert drift["auc_pu"].difference < 0
+    assert drift["unlabeled"].drifted
+    assert not drift["labeled"].drifted
 
 
 def test_a_name_is_taken_once():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from purecover._documents.formats import percent, share, with_minus
-from purecover._documents.headline import cautions, proportions_sentence
 from purecover._documents.parts import Caution, Headline, Row, Section, Table, fact_tables
+from purecover._documents.summary import alpha_line, cautions
 from purecover.checks.catalog import warnings_of_data
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def evidence_headline(found: EvidenceThresholds, report: PUReport | None = None)
     told = []
     if report is not None:
         warned = {check.code for check in warnings_of_data(report.findings)}
-        more.append(proportions_sentence(report))
+        more.append(alpha_line(report))
         told = [each for each in cautions(report) if {*each.codes} & warned]
     if missing := [row["evidence"] for row in rows if row["bound"] == "none"]:
         text = f"Too few rows to say where evidence is {', '.join(missing)}."

@@ -52,6 +52,41 @@ def ends(interval: Interval | None) -> str:
     return f"[{interval.low:.4f}, {interval.high:.4f}]".replace("inf", "∞")
 
 
+WIDE, TOO_WIDE = 0.1, 0.75
+"""Widths of intervals from which on two decimals are shown, and none at all."""
+
+
+def precise(value: float, interval: Interval | None) -> str:
+    """Write a value with as many decimals as its interval allows, a dash where it allows none."""
+    if not bounded(interval):
+        return number(value, 3)
+    return "-" if interval.width > TOO_WIDE else number(value, _decimals(interval))
+
+
+def from_to(interval: Interval | None) -> str:
+    """Write both ends of an interval as ``0.77 to 0.96``; empty if there are none."""
+    if not bounded(interval):
+        return ""
+    digits = _decimals(interval)
+    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
+
+
+def _decimals(interval: Interval) -> int:
+    return 2 if interval.width > WIDE else 3
+
+
+def shares_within(value: float, interval: Interval | None) -> tuple[str, str]:
+    """Write a share and its interval as percentages: ``35 %`` and ``5 to 50 %``, or no interval."""
+    if not bounded(interval):
+        return share(value), ""
+    width = max(interval.width, 1e-9)
+    digits = min(max(math.ceil(-1 - math.log10(width)), 0), 6)
+    if value > 0:  # of a small share, one digit at least
+        digits = max(digits, math.ceil(-2 - math.log10(value)))
+    low, high = (_rounded(100 * end, digits) for end in (interval.low, interval.high))
+    return f"{_rounded(100 * value, digits)} %", f"{low} to {high} %"
+
+
 def number_of(n: int, thing: str) -> str:
     """Write a count with its noun in singular or plural."""
     return f"{n:,} {thing}" + ("" if n == 1 else "s")
@@ -72,13 +107,6 @@ def share_digits(value: float) -> int:
     if value >= 0.01:
         return 3 if value >= 0.1 else 4
     return min(1 - math.floor(math.log10(value)), 12) if value > 0 else 4
-
-
-def shares_between(value: float, interval: Interval) -> str:
-    """Write both ends of an interval of a share, with as many digits as the share has."""
-    digits = share_digits(value) - 2
-    low, high = (_rounded(100 * end, digits) for end in (interval.low, interval.high))
-    return f"{low} % to {high} %"
 
 
 def _rounded(value: float, digits: int) -> str:

@@ -1,4 +1,4 @@
-"""Plain parts of a document: a headline with cautions, and sections of sentences and tables.
+"""Plain parts of a document: groups of lines, tables, cautions, and sections of details.
 
 Reports, comparisons and monitors build them; text, Markdown, pages and notebooks are writers of
 them.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,21 @@ class Section:
 
 @dataclass(frozen=True)
 class Caution:
-    """One sentence about checks that found something."""
+    """A finding of a check that contradicts what was given, and what to do about it."""
 
     severity: str
     codes: Sequence[str]
     text: str
+    hint: str = ""
+
+
+Block: TypeAlias = Sequence[str | Caution] | Sequence[Table]
+"""Lines that belong together, or tables with the same columns."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The first sentences of a document: the main result, what else to know, and cautions."""
+    """The first sentences of a page: the main result, what else to know, and cautions."""
 
     lead: list[str]
     more: list[str]

@@ -48,8 +48,6 @@ class CheckResult(Saved):
         What was found, with the numbers.
     hint : str
         What to do about it; empty unless the check fired.
-    consequence : str
-        What the AUC would be if the finding is right; empty where the check cannot say it.
 
     Examples
     --------
@@ -64,7 +62,6 @@ class CheckResult(Saved):
     status: Status
     message: str
     hint: str = ""
-    consequence: str = ""
 
     @property
     def topic(self) -> Topic | None:
@@ -166,7 +163,6 @@ class Finding:
     hint: str = ""
     severity: Severity | None = None
     """Another severity than that of the check."""
-    consequence: str = ""
 
 
 fired = partial(Finding, "fired")
@@ -221,11 +217,11 @@ class Check:
             found.status,
             found.message,
             found.hint,
-            found.consequence,
         )
 
 
 NEEDED = {
+    "audit": "no rows were judged.",
     "estimation": "alpha and beta were given.",
     "prior": "no target was named.",
     "threshold": "no threshold is in use.",

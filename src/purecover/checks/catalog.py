@@ -59,7 +59,7 @@ SMALL_UNLABELED = 100
     needs="threshold",
 )
 def few_labeled_at_threshold(context: CheckContext) -> Finding:
-    """Rates at the threshold rest on the labeled examples on either side of it."""
+    """Rates at the threshold depend on the labeled examples on either side of it."""
     counts = context.counts
     threshold: Any = context.threshold
     above = counts.thresholds >= threshold
@@ -79,11 +79,11 @@ def few_labeled_at_threshold(context: CheckContext) -> Finding:
         hint = "gather more labeled examples."
         if effective_sizes(counts)[0] >= FEW_LABELED:
             hint = "lower the threshold, gather more labeled examples, or read the intervals."
-        return fired(f"{says}: recall and precision there rest on the few above.", hint)
+        return fired(f"{says}: recall and precision there depend on the few above.", hint)
     if n_below < FEW_LABELED:
         return fired(
-            f"{says}: the miss rate and the negative predictive value rest on the few below.",
-            "gather more labeled examples, or do not lean on these two figures.",
+            f"{says}: the miss rate and the negative predictive value depend on the few below.",
+            "gather more labeled examples, or do not rely on these two metrics.",
         )
     return quiet(f"{says}.")
 
@@ -157,12 +157,12 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
         tpr, fpr = context.optimism
         return quiet(
             f"{says}; what the choice adds, {tpr:.2g} to the observed true-positive rate and "
-            f"{fpr:.2g} to the false-positive rate, is taken off."
+            f"{fpr:.2g} to the false-positive rate, is subtracted."
         )
     return fired(
         f"{says}, so figures at it are a little too good.",
-        "choose it on other data and pass it; replicates take that off where the threshold is the "
-        "best by some metric, not where it just reaches a wanted value.",
+        "choose the threshold on other data and pass it. The bootstrap corrects for the choice "
+        "only if the threshold maximizes a metric.",
     )
 
 
@@ -236,8 +236,8 @@ def not_concave(context: CheckContext) -> Finding:
         return quiet(f"{says}.")
     return fired(
         f"{says}.",
-        "do not use the repairs 'hull' and 'likelihood', which assume concavity; if both very "
-        "high and very low scores mean positive, a better model would know.",
+        "do not use the repairs 'hull' and 'likelihood', which assume concavity. If both very high "
+        "and very low scores indicate positives, use a model that can represent this.",
     )
 
 
@@ -304,7 +304,6 @@ def labels_thin_out(context: CheckContext) -> Finding:
         "were clear cases labeled less often, so that the labeled positives are not a random "
         "sample of all positives? Or do some negatives outscore the positives? scar_test looks "
         "at the features, ClusteredLabels allows for kinds of positives labeled unequally.",
-        consequence="if the labeled are no random sample of all positives, the AUC is unknown",
     )
 
 
@@ -456,7 +455,7 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
     if context.interval_varies_proportions and context.stated is None:
         return quiet("the intervals vary alpha and beta too.")
     if context.estimation is not None and context.estimation.n_alike is not None:
-        return not_applicable("without replicates a guess of alpha has no interval.")
+        return not_applicable("without replicates an estimated alpha has no interval.")
     if not 0 <= context.roc.auc_direct <= 1:
         return not_applicable("alpha and beta do not fit the scores at all (PU008).")
     off, deltas = _other_deltas(context)
@@ -471,9 +470,8 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         otherwise += ", and precision is in proportion to alpha"
     return fired(
         f"the intervals {taken} as exact; {otherwise}.",
-        "move alpha and beta on the report page (--html) and give the range; recover_bounds makes "
-        "intervals for a range of alpha (alpha_range), and without alpha the intervals vary it.",
-        consequence=otherwise,
+        "to include uncertainty about alpha, use recover_bounds(alpha_range=...), or omit alpha to "
+        "have it estimated.",
     )
 
 
@@ -517,14 +515,13 @@ def infeasible_auc(context: CheckContext) -> Finding:
         hint = "was the label inverted, or does a low score mean positive? Then negate the scores."
     elif recovered > 1:
         beyond = observed - (1 + delta) / 2
-        says = (
-            f"the observed AUC {observed:.4f} is above {(1 + delta) / 2:.4f}, the most that "
-            f"beta - alpha = {delta:.3g} allows (recovered {recovered:.4f})"
-        )
-        hint = (
-            f"alpha is too large or beta too small: beta - alpha must be at least "
-            f"{least_delta(context.counts):.3g} for these scores, even if chance has helped."
-        )
+        p, least = context.proportions, least_delta(context.counts)
+        with_beta = f" with beta {p.beta:.3g}" if p.beta < 1 else ""
+        says = f"alpha {p.alpha:.3g}{with_beta} cannot be: the AUC would be {recovered:.2f}"
+        if p.beta > least:
+            most = math.floor(100 * (p.beta - least)) / 100
+            says += f". An alpha of at most {most:.2f} fits these scores"
+        hint = "check the label column and alpha, or leave alpha out."
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
     largest = largest_delta(context.estimation, context.proportions, context.audit)
@@ -574,7 +571,6 @@ def one_class_target(context: CheckContext) -> Finding:
     )
 
 
-DISAGREEMENT = 0.1
 SIGNIFICANCE = 0.05
 UNLIKELY, LIKELY, SURE = 0.05, 0.5, 0.95
 """Probabilities of clean labels: of wrong ones below the first, more likely than not, and clean."""
@@ -593,7 +589,6 @@ def estimate_at_edge(context: CheckContext) -> Finding:
     return fired(
         f"{says} lie at an end of what the method can return, and the truth may lie beyond.",
         "ask another estimator, or pass alpha if it is known.",
-        consequence=_auc_range(estimation),
     )
 
 
@@ -643,102 +638,55 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     if high - low <= WIDE_BETA:
         return quiet(f"{says}.")
     return fired(
-        f"{says}: recall and the AUC depend on it, and scores tell it only where the worst of "
-        "them are all negatives.",
-        "judge labeled examples, too (purecover audit sample FILE --n 30 --design top --out "
-        "audit.csv), or pass beta=1 (--beta 1) if the labels were verified.",
-        "warning",
+        f"{says}: recall and AUC depend on beta. Scores determine it only if the lowest scores are "
+        "all negatives.",
+        "judge labeled examples too (purecover audit sample FILE --n-labeled 10), or pass beta=1 "
+        "(--beta 1) if the labels were verified.",
     )
 
 
-@check("PU012", "estimates of alpha disagree", "warning", "estimate")
-def estimates_disagree(context: CheckContext) -> Finding:
-    """Estimators of unlike methods agree where the scores tell, and differ where they do not.
-
-    One that stands alone says little, and so do those whose estimates the interval in the report
-    holds anyway. On a few distinct scores the others have no ends of the ranking to look at.
-    """
-    if context.audit is not None:
-        if not context.audit.doubt:
-            return quiet("the scores do not contradict the audit.")
-        return fired(
-            f"{context.audit.doubt}: alpha is that of the audit alone.",
-            "see whether the judged rows were drawn at random and judged right. If so, an "
-            "assumption about the scores fails. Where it is that labels went to positives at "
-            "random, the AUC is wrong, too, whatever alpha is.",
-        )
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable(NEEDED["estimation"])
-    if not estimation.identifiable:
-        return not_applicable("the scores do not determine alpha at all (PU017).")
-    n_scores = int(np.count_nonzero(context.counts.labeled + context.counts.unlabeled))
-    if n_scores < FEW_SCORES:
-        return not_applicable(f"{n_scores} distinct scores are too few for the other estimators.")
-    n = len(estimation.spread)
-    if n < 2:
-        return not_applicable("no other estimator found an estimate.")
-    alphas, betas = zip(*estimation.spread.values(), strict=True)
-    says = f"{n} estimators put alpha at {_range(alphas)} and beta at {_range(betas)}"
-    if estimation.disagreement <= DISAGREEMENT:
-        return quiet(f"{says}.")
-    far = sum(_far(estimation, pair) for pair in estimation.others.values())
-    if 2 * far < len(estimation.others):
-        return quiet(f"{says}; the interval of {estimation.estimator} holds most of them.")
+@check("PU012", "the scores contradict the audit", "warning", "estimate", "audit")
+def scores_contradict_audit(context: CheckContext) -> Finding:
+    """Judged rows and scores should leave the same alpha open."""
+    audit: Any = context.audit
+    if not audit.doubt:
+        return quiet("the scores do not contradict the audit.")
     return fired(
-        f"{says}: the estimate is unreliable. {_allowed(estimation)}",
-        "look at all of them (purecover priors), report the range, and pass alpha if it can be "
-        "found out otherwise; better scores separate the classes more and settle it.",
-        consequence=_auc_range(estimation),
+        f"{audit.doubt}; alpha and beta follow the judged rows.",
+        "check whether the judged rows were drawn at random and judged right. If so, an assumption "
+        "about the scores fails. If it is that labels went to positives at random, the AUC is "
+        "wrong, too, whatever alpha is.",
     )
-
-
-def _far(estimation: PriorEstimate, pair: tuple[float, float]) -> bool:
-    """Whether another estimate is far from the one in use, and outside its interval."""
-    for name, other in zip(("alpha", "beta"), pair, strict=True):
-        interval = estimation.intervals.get(name)
-        own = getattr(estimation.proportions, name)
-        if abs(other - own) > DISAGREEMENT and (interval is None or other not in interval):
-            return True
-    return False
 
 
 _JUDGE = (
-    "judge some by hand. If labels went to positives at random, thirty of the unlabeled examples "
-    "with the highest scores tell most (purecover audit sample FILE --n 30 --design top --out "
-    "audit.csv). If the clearest cases may have been labeled first: a hundred drawn at random from "
-    "all unlabeled ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
+    "judge rows with high scores by hand (purecover audit sample FILE). If the "
+    "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
+    "determine alpha alone. Or pass alpha if it can be found otherwise."
 )
 
 
-@check("PU017", "the scores do not determine alpha and beta", "warning", "estimate", "estimation")
+@check("PU017", "the scores do not determine alpha and beta", "note", "estimate", "estimation")
 def not_identifiable(context: CheckContext) -> Finding:
-    """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
+    """The shares of positives at both ends of the scores decide on alpha and beta."""
     estimation: Any = context.estimation
     if estimation.identifiable:
-        return quiet(f"{estimation.estimator} finds that the scores tell alpha and beta.")
+        return quiet(f"the interval of beta - alpha by {estimation.estimator} is narrow enough.")
     return fired(
-        f"positives and negatives overlap so much that these scores do not tell "
-        f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
-        f"report the range instead of one figure, or {_JUDGE}pass alpha if it can be "
-        "found out otherwise.",
-        consequence=_auc_range(estimation),
+        f"{_shares(estimation)} are estimates: how pure the highest and the lowest scores are "
+        f"cannot be seen from scores. {_allowed(estimation)}",
+        _JUDGE,
     )
 
 
 MANIFOLD = 10.0
 """Times the low end of alpha that its high end may be before it says too little of them."""
 
-RARE = 0.1
-"""Below that the contrast, and with it the AUC, hardly depends on alpha."""
 
-
-@check("PU019", "the number of positives is hardly known", "warning", "estimate", "estimation")
+@check("PU019", "the number of positives is hardly known", "note", "estimate", "estimation")
 def alpha_hardly_known(context: CheckContext) -> Finding:
     """Precision and counts change in proportion to alpha, however well the AUC is known."""
     estimation: Any = context.estimation
-    if not estimation.identifiable:
-        return not_applicable("the scores do not determine alpha at all (PU017).")
     interval = estimation.intervals.get("alpha")
     if interval is None:
         return not_applicable("alpha has no interval.")
@@ -749,12 +697,7 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
     )
     if interval.high <= MANIFOLD * max(interval.low, 1 / n):
         return quiet(f"{says}.")
-    others = "; the AUC and recall change little" if interval.high < RARE else ", and the AUC, too"
-    return fired(
-        f"{says}. Precision and the numbers of positives found and missed change with it{others}.",
-        f"{_JUDGE}pass alpha if it can be found out otherwise.",
-        consequence=_auc_range(estimation),
-    )
+    return fired(f"{says}. Precision and the numbers of positives are in proportion.", _JUDGE)
 
 
 @check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
@@ -832,23 +775,9 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
     )
 
 
-def _auc_range(estimation: PriorEstimate) -> str:
-    """The range of the AUC if no score is pure, in words."""
-    if "auc" not in estimation.identification:
-        return ""
-    low, high = estimation.identification["auc"]
-    within = f"the AUC is between {low:.3f} and {high:.3f}"
-    return f"with labels at random and no other assumption {within}"
-
-
 def _shares(estimation: PriorEstimate) -> str:
     p = estimation.proportions
     return f"alpha {p.alpha:.3g} and beta {p.beta:.3g}"
-
-
-def _range(values: tuple[float, ...]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:.3g}" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g} to {high:.3g}"
 
 
 def _allowed(estimation: PriorEstimate) -> str:

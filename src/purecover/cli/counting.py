@@ -208,18 +208,15 @@ def _by_group(
 ) -> ManyReports:
     """Return the report that `evaluate` makes of each group, all with the same seed."""
     settings = {"n_resamples": 500, "confidence_level": 0.95, "random_state": 0} | settings
-    level = settings["confidence_level"]
     rows = []
     for group, counts in counted.items():
         sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
         part = Part(group, score, *sizes, counts=counts)
-        rows.append(run_job(Job(part, settings, USUAL_METRICS, level, keep=True))[0])
+        rows.append(run_job(Job(part, settings, USUAL_METRICS, keep=True))[0])
     return ManyReports(
         rows=tuple(rows),
         metrics=USUAL_METRICS,
-        confidence_level=level,
-        simultaneous=None,
-        row_level=level,
+        confidence_level=settings["confidence_level"],
         n_resamples=settings["n_resamples"],
         random_state=settings["random_state"],
     )

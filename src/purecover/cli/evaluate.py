@@ -29,7 +29,7 @@ _EVALUATION = (
 
 @takes(
     f"{COLUMNS} negative_label sample_weight truth groups by {_EVALUATION} "
-    "json html markdown strict fail_on quiet",
+    "json html markdown details strict fail_on quiet",
     score="Column of scores; larger means more positive. Obvious names are found without it. "
     "Repeat it to compare several models on the same rows; the first is the baseline.",
     n_resamples="Bootstrap resamples; 0 for none. By default 2000, and fewer of many scores.",
@@ -50,6 +50,7 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     """
     from purecover.cli.counting import evaluate_counted, files_to_count
     from purecover.cli.rows import Columns, read_rows
+    from purecover.report.text import shell_text
 
     files, settings = (file, *more_files), chosen(given, _EVALUATION)
     columns, by = Columns.among(given), given.get("by")
@@ -71,7 +72,8 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
         found, source = evaluate_counted(files, counted, columns, by, settings)
     if by is None:
         page, markdown = partial(render, found, source), getattr(found, "to_markdown", str)
-        output.deliver(found, given, source, html=page, markdown=markdown)
+        text = shell_text(found, source["file"], details="details" in given)
+        output.deliver(found, given, source, text=text, html=page, markdown=markdown)
     else:
         _deliver_groups(found, source, given)
     return exit_code(found, given)

@@ -84,17 +84,6 @@ class KnownBeta:
         return np.column_stack((own, np.where(np.isnan(own), np.nan, self.beta)))
 
 
-def cautious_auc_of(estimator: Any, counts: ScoreCounts) -> float | None:
-    """Return the cautious AUC of the default estimator; None for other estimators."""
-    from purecover.estimators.reference import N_DRAWS, ReferencePosterior, cautious_auc
-
-    inner = estimator.estimator if isinstance(estimator, KnownBeta) else estimator
-    if not isinstance(inner, ReferencePosterior):
-        return None
-    draws = inner.draws(N_DRAWS)
-    return cautious_auc(counts, draws if inner is estimator else estimator.of_draws(draws))
-
-
 def full_name(estimator: PriorEstimator) -> str:
     """Return the class name of an estimator, with that of its inner one: ``NoisyLabels(BBE)``."""
     from purecover.estimators.base import PriorEstimator

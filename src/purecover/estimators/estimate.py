@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from purecover._codec import plain_fields
+from purecover._codec import Saved
 from purecover._validation import Frozen
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
@@ -18,7 +17,7 @@ Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PriorEstimate(Frozen):
+class PriorEstimate(Saved, Frozen):
     """How alpha and beta of a report were estimated.
 
     Attributes
@@ -31,8 +30,6 @@ class PriorEstimate(Frozen):
     intervals : mapping of str to Interval
         Intervals of ``"alpha"``, ``"beta"`` and ``"delta"`` that include re-estimation, if there
         were replicates; without ``"beta"`` where it was given.
-    spread : mapping of str to tuple of float
-        Alpha and beta of the estimator and of several others on the same scores, by name.
     identification : mapping of str to tuple of float
         The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie, with 95 %
         confidence, even if no region of the scores is pure; see :func:`inclusion_bound`.
@@ -66,7 +63,6 @@ class PriorEstimate(Frozen):
     estimator: str
     proportions: MixtureProportions
     intervals: Mapping[str, Interval] = field(default_factory=dict)
-    spread: Mapping[str, Ends] = field(default_factory=dict)
     identification: Mapping[str, Ends] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     identifiable: bool = True
@@ -82,23 +78,3 @@ class PriorEstimate(Frozen):
     delta_clean: float | None = None
     delta_noisy: float | None = None
     alpha_clean: Ends | None = None
-
-    @property
-    def disagreement(self) -> float:
-        """The largest difference in alpha or in beta between the estimators."""
-        if not self.spread:
-            return 0.0
-        alphas, betas = zip(*self.spread.values(), strict=True)
-        return max(max(alphas) - min(alphas), max(betas) - min(betas))
-
-    @property
-    def others(self) -> dict[str, Ends]:
-        """Alpha and beta of the estimators that were only asked for comparison."""
-        return {name: pair for name, pair in self.spread.items() if name != self.estimator}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        pairs = {
-            name: {"alpha": alpha, "beta": beta} for name, (alpha, beta) in self.spread.items()
-        }
-        return plain_fields(self, "disagreement", spread=pairs)

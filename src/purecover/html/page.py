@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from purecover._codec import plain
 from purecover._documents import comparison as compared
+from purecover._documents import details as parts
 from purecover._documents import evidence
 from purecover._documents import many as many_reports
-from purecover._documents import report as parts
+from purecover._documents import summary as answers
 from purecover._documents.formats import (
     WITHHELD,
     at_most,
@@ -28,13 +29,8 @@ from purecover._documents.formats import (
     shortened,
     versions,
 )
-from purecover._documents.headline import (
-    RANDOM_LABELS_UNSEEN,
-    auc_as_estimated,
-    has_rare_positives,
-    headline,
-)
 from purecover._documents.parts import Headline, Table
+from purecover._documents.summary import RANDOM_LABELS_UNSEEN, headline
 from purecover.html import svg
 from purecover.html.payload import make_payload, true_pr
 
@@ -55,26 +51,16 @@ ENGINE = tuple(
 CHARTS = (
     "vendor/plot.min.js",
     "js/document.js",
-    "js/charts/frame.js",
-    "js/charts/plots.js",
-    "js/charts/figure.js",
+    *(f"js/charts/{name}.js" for name in ("frame", "plots", "figure")),
 )
 """Scripts that every page with charts runs first."""
 SCRIPTS = (
     *CHARTS,
     "js/charts/heat.js",
     *ENGINE,
-    "js/report/state.js",
-    "js/report/specs.js",
-    "js/report/charts.js",
-    "js/report/tables.js",
-    "js/report/page.js",
+    *(f"js/report/{name}.js" for name in ("state", "specs", "alpha", "charts", "tables", "page")),
 )
 """Scripts of a report."""
-_AT_A_GLANCE = ("precision", "recall", "f1", "mcc", "cost")
-"""The few metrics that stand beside the numbers of the unlabeled."""
-_TILES = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "Precision", "recall": "Recall"}
-"""Metrics beside the sliders; where positives are rare, those of the threshold come first."""
 
 
 class About(TypedDict, total=False):
@@ -98,74 +84,55 @@ class About(TypedDict, total=False):
 def roc_chart(report: PUReport) -> dict[str, Any]:
     """The observed, recovered and true ROC curve."""
     roc, truth = report.roc, report.truth
-    area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
-    if (direct := auc_as_estimated(report)) is not None:
-        area = f"{direct:.3f}; cautious AUC {area}"
-    curves = [
-        ("chance", "chance", [0, 1], [0, 1]),
-        ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
-        ("recovered", f"recovered (AUC {area})", roc.fpr, roc.tpr),
-    ]
+    curves = {
+        "observed": (report.auc_pu, roc.fpr_pu, roc.tpr_pu),
+        "recovered": (math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr),
+    }
     if truth is not None:
-        known = number(truth.metrics["roc_auc"], 3)
-        curves.append(("true", f"true (AUC {known})", truth.roc.fpr_pu, truth.roc.tpr_pu))
-    return _curve_chart(
-        report,
-        ("roc", "ROC curve"),
-        f"True-positive rate against false-positive rate. The observed curve has an AUC of "
-        f"{report.auc_pu:.3f}",
-        f", the recovered one {area}.",
-        axes={"fpr": "False-positive rate", "recall": "True-positive rate"},
-        curves=curves,
-        band=report.roc_band,
-    )
+        curves["true"] = (truth.metrics["roc_auc"], truth.roc.fpr_pu, truth.roc.tpr_pu)
+    axes = {"fpr": "False-positive rate", "recall": "True-positive rate"}
+    diagonal = ("chance", [0, 1], [0, 1])
+    return _curve_chart(report, ("roc", "ROC curve", "AUC"), axes, diagonal, curves)
 
 
 def pr_chart(report: PUReport) -> dict[str, Any]:
     """The observed, recovered and true precision-recall curve."""
     pr, truth = report.pr, report.truth
-    observed, area = number(pr.auc_pr_pu, 3), number(pr.auc_pr, 3)
-    curves = [
-        ("chance", f"chance (prior {pr.prior:.3g})", [0, 1], [pr.prior, pr.prior]),
-        ("observed", f"observed (area {observed})", pr.recall_pu, pr.precision_pu),
-        ("recovered", f"recovered (area {area})", pr.recall, pr.precision),
-    ]
+    curves = {
+        "observed": (pr.auc_pr_pu, pr.recall_pu, pr.precision_pu),
+        "recovered": (pr.auc_pr, pr.recall, pr.precision),
+    }
     if truth is not None:
-        known = number(truth.metrics["auc_pr"], 3)
-        curves.append(("true", f"true (area {known})", *true_pr(truth)))
-    return _curve_chart(
-        report,
-        ("pr", "Precision-recall curve"),
-        f"Precision against recall, for a population with a share of {pr.prior:.3g} positives. "
-        f"The area under the observed curve is {observed}",
-        f", under the recovered one {area}.",
-        axes={"recall": "Recall", "precision": "Precision"},
-        curves=curves,
-        band=report.pr_band,
-    )
+        curves["true"] = (truth.metrics["auc_pr"], *true_pr(truth))
+    axes = {"recall": "Recall", "precision": "Precision"}
+    level = (f"chance (prior {pr.prior:.3g})", [0, 1], [pr.prior, pr.prior])
+    return _curve_chart(report, ("pr", "Precision-recall curve", "area"), axes, level, curves)
 
 
 def _curve_chart(
     report: PUReport,
-    titles: tuple[str, str],
-    observed: str,
-    recovered: str,
-    *,
-    axes: dict[str, str],
-    curves: list[Any],
-    band: Any,
+    names: tuple[str, str, str],
+    axes: Mapping[str, str],
+    chance: tuple[str, Any, Any],
+    curves: Mapping[str, tuple[float, Any, Any]],
 ) -> dict[str, Any]:
-    """A chart with the threshold marked, and without what contradicts the scores."""
-    if report.contradicted:
-        recovered = "; there is no recovered one."
-        curves = [curve for curve in curves if curve[0] != "recovered"]
+    """A chart with the threshold marked; what contradicts the scores is left out."""
+    kind, title, word = names
+    shown = {k: c for k, c in curves.items() if k != "recovered" or not report.contradicted}
+    areas = {k: number(area, 3) for k, (area, _, _) in shown.items()}
     x, y = (report.metrics.get(name, math.nan) for name in axes)
+    horizontal, vertical = axes.values()
+    said = ", ".join(f"under the {k} one {area}" for k, area in areas.items())
     return svg.make_chart(
-        *titles,
-        observed + recovered,
-        axes=tuple(axes.values()),  # type: ignore[arg-type]
-        curves=curves,
-        band=band,
+        kind,
+        title,
+        f"{vertical} against {horizontal.lower()}. Areas of the curves: {said}.",
+        axes=(horizontal, vertical),
+        curves=[
+            ("chance", *chance),
+            *((k, f"{k} ({word} {areas[k]})", *points) for k, (_, *points) in shown.items()),
+        ],
+        band=getattr(report, f"{kind}_band"),
         point=(x, y, f"threshold {report.metrics.threshold:.4g}"),
     )
 
@@ -195,7 +162,7 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
     >>> report.to_html().startswith("<!doctype html>")
     True
     """
-    payload, rare = make_payload(report), has_rare_positives(report)
+    payload = make_payload(report)
     return _page(
         "report.html.j2",
         "Recovered performance",
@@ -204,41 +171,28 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         data=(report.counts, report.scores_from),
         scripts=SCRIPTS,
         view=parts.sections(report),
-        columns=parts.metric_columns(report),
+        columns=answers.metric_columns(report),
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
-        tiles=dict(sorted(_TILES.items(), key=lambda tile: tile[0] in _AT_A_GLANCE, reverse=rare)),
-        glance=[parts.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
-        population=parts.population(report),
-        thinning=_thinning_note(payload["thinned"], report.counts),
+        tables=answers.metric_tables(report),
+        alpha=answers.alpha_words(report),
+        lines=[] if report.contradicted else answers.answer_lines(report)[1:],
+        thinning=_thinning_note(payload["thinned"]),
         payload=payload,
     )
 
 
-def _thinning_note(thinned: Mapping[str, Any] | None, counts: ScoreCounts) -> str:
+def _thinning_note(thinned: Mapping[str, Any] | None) -> str:
     """Which counts the sliders compute from, and how near that is to all the scores."""
-    things = "bins of scores" if counts.is_binned else "distinct scores"
     if thinned is None:
-        return (
-            f"The sliders compute in this page, from the counts at all {counts.n_thresholds:,} "
-            f"{things}, what purecover would compute."
-        )
-    area = thinned["auc_pr_difference"]
-    also = "" if area is None else f", and AUC-PR, at the report's own values, by {at_most(area)}"
+        return "The sliders compute in this page, from all scores, what purecover would compute."
     return (
-        f"The figures of the report come from all {thinned['n_thresholds']:,} {things}. The "
-        f"sliders compute in this page from the counts at {thinned['kept']:,} of them, where "
-        "observed rates are exact: that moves the observed AUC by at most "
-        f"{at_most(thinned['auc_bound'])}, an observed rate at a threshold between them by at "
-        f"most {at_most(thinned['rate_bound'])}{also}."
+        f"The report is computed from all {thinned['n_thresholds']:,} distinct scores or bins, the "
+        f"sliders from the counts at {thinned['kept']:,} of them. That moves the observed AUC by "
+        f"at most {at_most(thinned['auc_bound'])}, and observed rates between them by at most "
+        f"{at_most(thinned['rate_bound'])}."
     )
-
-
-_IN_NOTEBOOK = (
-    "roc_auc", "auc_pr", "recall", "specificity", "precision", "f1", "mcc", "precision_at_k",
-    "recall_at_k",
-)  # fmt: skip
 
 
 def render_notebook(report: PUReport) -> str:
@@ -253,9 +207,9 @@ def render_notebook(report: PUReport) -> str:
         "notebook.html.j2",
         headline=headline(report),
         chart=roc_chart(report),
-        columns=parts.metric_columns(report),
-        rows=[parts.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
-        assumptions=report.assumptions,
+        columns=answers.metric_columns(report),
+        rows=[row for table in answers.metric_tables(report) for row in table.rows],
+        assumptions=parts.assumptions_section(report).tables[0].rows,
         findings=report.findings,
         colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
     )
@@ -275,8 +229,8 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     replicates in which it is better; null where something is undefined.
     """
     names = list(comparison.names)
-    first = comparison.reports[comparison.baseline].metrics
-    metrics = parts.shown_metrics(first)
+    first = comparison.reports[comparison.baseline]
+    options, metrics = first.metrics.options, parts.shown_metrics(first.metrics)
     free = len(names) <= MAX_BASELINES and comparison._rows is not None
     differences = {}
     for base in names if free else [comparison.baseline]:
@@ -290,78 +244,37 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
             for better in [other.better.get(metric, {})]
         }
     return {
-        "schema": 1,
         "names": names,
         "baseline": names.index(comparison.baseline),
-        "confidence_level": comparison.confidence_level,
-        "metrics": [{"name": m, "title": parts.title_of(m, first.options)} for m in metrics],
+        "metrics": [{"name": m, "title": answers.title_of(m, options)} for m in metrics],
         "differences": differences,
+        "prior": first.pr.prior,
         "curves": comparison_curves(comparison),
     }
 
 
-def comparison_curves(comparison: ScoreComparison) -> dict[str, dict[str, Any]]:
-    """Recovered ROC and precision-recall curves of all models, as plain data."""
-    prior = comparison.reports[comparison.baseline].pr.prior
-    found: dict[str, dict[str, Any]] = {
-        "roc": {
-            "title": "Recovered ROC curves",
-            "description": "True-positive rate against false-positive rate. Recovered AUC: ",
-            "x": "False-positive rate",
-            "y": "True-positive rate",
-            "chance": {"label": "chance", "x": [0, 1], "y": [0, 1]},
-            "models": [],
-        },
-        "pr": {
-            "title": "Recovered precision-recall curves",
-            "description": "Precision against recall, for a population with a share of "
-            f"{prior:.3g} positives. Recovered AUC-PR: ",
-            "x": "Recall",
-            "y": "Precision",
-            "chance": {"label": f"chance (prior {prior:.3g})", "x": [0, 1], "y": [prior, prior]},
-            "models": [],
-        },
-    }
-    areas: dict[str, list[str]] = {"roc": [], "pr": []}
+def comparison_curves(comparison: ScoreComparison) -> dict[str, list[dict[str, Any]]]:
+    """Recovered curves with their areas of all models that alpha and beta do not contradict."""
+    found: dict[str, list[dict[str, Any]]] = {"roc": [], "pr": []}
     for name, report in comparison.reports.items():
         if report.contradicted:
             continue
-        auc = "infeasible" if report.infeasible else f"{report.auc:.3f}"
-        curves = {
-            "roc": (auc, report.roc.fpr, report.roc.tpr),
-            "pr": (number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision),
-        }
-        for kind, (area, horizontal, vertical) in curves.items():
-            x, y = (each.round(6).tolist() for each in svg.drawn_points(horizontal, vertical))
-            label = f"{shortened(name, MAX_NAME)} ({area})"
-            found[kind]["models"].append({"name": name, "label": label, "x": x, "y": y})
-            areas[kind].append(f"{name} {area}")
-    for kind, spec in found.items():
-        spec["description"] += f"{', '.join(areas[kind])}."
+        roc, pr = report.roc, report.pr
+        for kind, area, x, y in (
+            ("roc", math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr),
+            ("pr", pr.auc_pr, pr.recall, pr.precision),
+        ):
+            points = [each.round(6).tolist() for each in svg.drawn_points(x, y)]
+            about = {"name": name, "label": shortened(name, MAX_NAME), "area": plain(area)}
+            found[kind].append(about | dict(zip("xy", points, strict=True)))
     return found
-
-
-COMPARISON_SCRIPTS = (*CHARTS, "js/compare.js")
-COLORS = 6
-"""Colors of curves; where there are more models, the next ones are dashed."""
 
 
 def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> str:
     """A comparison as a self-contained page; see :func:`render_report`."""
-    numbers = {name: i for i, name in enumerate(comparison.names)}
     first = comparison.reports[comparison.baseline]
     main = compared.main_metrics(comparison)
     rest = [name for name in parts.shown_metrics(first.metrics) if name not in main]
-    payload = comparison_payload(comparison)
-
-    def chart(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-        curves = [("chance", *spec["chance"].values())]
-        for model in spec["models"]:
-            i = numbers[model["name"]]
-            kind = f"series s{i % COLORS} d{i // COLORS % 3}"
-            curves.append((kind, model["label"], model["x"], model["y"]))
-        axes = (spec["x"], spec["y"])
-        return svg.make_chart(name, spec["title"], spec["description"], axes=axes, curves=curves)
 
     def tables(names: Sequence[str]) -> list[tuple[Table, str | None]]:
         return [(compared.metric_table(comparison, name), comparison.best(name)) for name in names]
@@ -373,13 +286,12 @@ def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> st
         about,
         data=(first.counts, first.scores_from),
         styles=("compare.css",),
-        scripts=COMPARISON_SCRIPTS,
+        scripts=(*CHARTS, "js/compare.js"),
         notes=compared.comparison_notes(comparison)[1:],  # the heading names the baseline
         main=tables(main),
         rest=tables(rest),
         resampled=bool(comparison.n_resamples),
         baseline=comparison.baseline,
-        charts=[chart(name, spec) for name, spec in payload["curves"].items()],
         findings=compared.findings_by_score(comparison),
         n_scores=len(comparison.names),
         facts=compared.comparison_facts(comparison),
@@ -387,61 +299,38 @@ def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> st
         unseen=RANDOM_LABELS_UNSEEN,
         estimation_notes=() if first.estimation is None else first.estimation.notes,
         interval_note=compared.interval_note(comparison),
-        payload=payload,
+        payload=comparison_payload(comparison),
     )
 
 
 MOST_ROWS = 1000
 """Rows of a page; all of them are in the CSV file and in JSON."""
-_BAR, _SQUARE = 120, 30
 
 
 def render_many(many: ManyReports, **about: Unpack[About]) -> str:
     """Many reports as a self-contained page: a row for each task and score, the best first."""
-    first = many.metrics[0]
-    best = many.top(None, first)
+    best = many.top(None, many.metrics[0])
     ordered = [*best, *(row for row in many.evaluated if row not in best)]
-    values = [*(row.observed[first] for row in ordered), *(row.recovered[first] for row in ordered)]
-    low = 0.5 if first == "roc_auc" and min(values, default=0.5) >= 0.5 else 0.0
     return _page(
         "many.html.j2",
         "Many evaluations",
         many_reports.many_headline(many),
         about,
         columns=many_reports.many_titles(many),
-        rows=[_many_row(row, many.metrics, low) for row in ordered[:MOST_ROWS]],
+        rows=[_many_row(row, many.metrics) for row in ordered[:MOST_ROWS]],
         left_out=max(len(ordered) - MOST_ROWS, 0),
-        low=low,
-        bar=_BAR,
-        square=_SQUARE,
         failed=many.failed[:MOST_ROWS],
     )
 
 
-def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any]:
-    first = metrics[0]
-
-    def at(value: float) -> float | None:
-        inside = min(max((value - low) / (1 - low), 0.0), 1.0)
-        return round(_BAR * inside, 1) if math.isfinite(value) else None
-
-    interval = row.intervals.get(first)
-    curve = ""
-    if row.report is not None and not row.contradicted:
-        x, y = svg.drawn_points(row.report.roc.fpr, row.report.roc.tpr, 2 * _SQUARE)
-        pairs = zip(x.tolist(), y.tolist(), strict=True)
-        curve = " ".join(f"{_SQUARE * a:.1f},{_SQUARE * (1 - b):.1f}" for a, b in pairs)
-    shown = {
-        name: WITHHELD if row.contradicted else number(row.recovered[name]) for name in metrics
-    }
+def _many_row(row: ManyRow, metrics: Sequence[str]) -> dict[str, Any]:
     return {
         "row": row,
-        "values": shown,
-        "observed": number(row.observed[first]),
-        "ends": ends(interval),
-        "marks": (at(row.observed[first]), at(row.recovered[first])),
-        "bar": None if interval is None else (at(interval.low), at(interval.high)),
-        "curve": curve,
+        "values": {
+            name: WITHHELD if row.contradicted else number(row.recovered[name]) for name in metrics
+        },
+        "observed": number(row.observed[metrics[0]]),
+        "ends": ends(row.intervals.get(metrics[0])),
         "checks": [(code, how) for code, how in row.findings if how != "note"],
     }
 
@@ -538,7 +427,7 @@ def _identity(
     if scores_from is not None:
         found.append(f"Scores of {cut(scores_from, 120)}")
     if counts is not None:
-        sizes = parts.sizes(counts).items()
+        sizes = answers.sizes(counts).items()
         found.append(", ".join(f"{size} {name.lower()}" for name, size in sizes))
     moment = os.environ.get("SOURCE_DATE_EPOCH")
     day = datetime.fromtimestamp(float(moment), UTC) if moment else datetime.now().astimezone()

@@ -7,31 +7,28 @@ chosen so that the stated bound is small, and the bound is part of the answer.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
+from itertools import chain
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from purecover._codec import picked, plain
 from purecover._documents.formats import bounded
-from purecover._documents.headline import target_of
-from purecover._documents.report import (
+from purecover._documents.parts import Row, Table
+from purecover._documents.summary import (
     confidence_level,
-    estimates,
-    shown_metrics,
-    title_of,
+    least_delta,
+    price_blocks,
+    target_of,
 )
 from purecover._typing import FloatArray, IntArray
 from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
-from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.html.svg import drawn_points
-from purecover.recovery.curves import blended, pr_from_roc, recover_roc
-from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
-    from purecover.estimators.estimate import PriorEstimate
-    from purecover.intervals.interval import CurveBand, Interval
+    from purecover.intervals.interval import CurveBand
     from purecover.report.results import PUReport, TrueFigures
 
 
@@ -174,9 +171,6 @@ def _fixed_boundaries(
     return np.unique(np.concatenate(found))
 
 
-SCHEMA = 1
-"""Grows with every change that a script of the page would have to know of."""
-
 MAX_CELLS = 2000
 """More distinct scores than this are merged; fewer where rows carry weights, which print long."""
 
@@ -200,33 +194,28 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     dict
         Plain data, ready for strict JSON, with the keys
 
-        ``schema``
-            The version of this layout.
         ``counts``
             Columns of :class:`ScoreCounts`, at most 2,000 cells, in order of decreasing score,
             with totals; ``labeled_sq`` and ``unlabeled_sq`` only where rows carry weights.
         ``thinned``
-            None where the counts are exact. Otherwise how many distinct scores there are and how
-            many cells were kept, the bounds of :class:`ThinnedCounts`, and by how much both areas
-            change when they are computed from the cells.
+            None where the counts are exact. Otherwise how many distinct scores there are, how
+            many cells were kept, and the bounds of :class:`ThinnedCounts`.
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
-            Its figures with intervals as (low, high, method), from the full counts.
+            Its figures, from the full counts.
         ``roc_band``, ``pr_band``
             Bands, where there are replicates.
-        ``auc_pu_se``
-            DeLong's standard error of the observed AUC.
-        ``metrics``
-            Name, title, kind and better direction of what is shown, in order.
+        ``auc_pu_half``
+            Half the width of DeLong's interval of the observed AUC; None without intervals.
         ``histogram``
-            Shares of each sample per bin of equal width; ``outlying`` is the largest share of a
-            sample that lies beyond the bins and is counted in the outermost.
-        ``estimation``
-            Estimators side by side, with the likelihood curve of AlphaMax on the scores; None
-            where alpha was given.
+            Shares of each sample per bin of equal width; what lies beyond the bins is counted in
+            the outermost.
         ``sensitivity``
-            A grid of alpha and beta for a map of the AUC.
+            A grid of alpha and beta for a map of the AUC, the least beta - alpha that the scores
+            allow, and whether positives are rare: then the grid is as wide as their intervals.
+        ``price``
+            What would narrow the answer, each with ``text``, ``width`` and ``option``.
         ``truth``
             True figures, if they are known.
 
@@ -254,26 +243,19 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     options = report.metrics.options
     thinned = thin_counts(counts, most, threshold=report.metrics.threshold, top_k=options.top_k)
     return {
-        "schema": SCHEMA,
         "counts": _counts(thinned.counts),
-        "thinned": None if thinned.counts is counts else _thinned(report, thinned),
+        "thinned": None
+        if thinned.counts is counts
+        else {"n_thresholds": counts.n_thresholds, "kept": thinned.counts.n_thresholds}
+        | picked(thinned, "auc_bound", "rate_bound"),
         "settings": _settings(report),
         "report": _figures(report),
         "roc_band": _band(report.roc_band),
         "pr_band": _band(report.pr_band),
-        "auc_pu_se": plain(float(np.sqrt(auc_pu_variance(counts)))),
-        "metrics": [
-            {
-                "name": name,
-                "title": title_of(name, options),
-                "kind": METRICS[name].kind,
-                "better": "higher" if METRICS[name].greater_is_better else "lower",
-            }
-            for name in shown_metrics(report.metrics)
-        ],
+        "auc_pu_half": _half_width(report),
         "histogram": _histogram(counts),
-        "estimation": _estimation(report.estimation, counts),
         "sensitivity": _grid(report),
+        "price": _prices(report),
         "truth": _truth(report.truth),
     }
 
@@ -287,28 +269,7 @@ def _drawn(values: FloatArray) -> list[float | None]:
 def _counts(counts: ScoreCounts) -> dict[str, Any]:
     columns = counts.to_dict()
     columns.pop("highest", None)  # what is between thresholds is not drawn
-    totals = picked(counts, "n_labeled", "n_unlabeled")
-    return {**columns, "weighted": counts.is_weighted, **totals}
-
-
-def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
-    """The bounds, and how much the areas change at the settings of the report."""
-    counts = thinned.counts
-    with warnings.catch_warnings():
-        # The guard has judged the full counts already.
-        warnings.simplefilter("ignore", RecoveryWarning)
-        roc = recover_roc(counts, report.proportions, repair=report.roc.repair)
-    if report.pr.repair == "blend" and report.roc.repair != "blend":
-        roc = blended(roc, counts)
-    again = pr_from_roc(roc, counts, report.metrics.prior, report.pr.area)
-    return {
-        "n_thresholds": report.counts.n_thresholds,
-        "kept": counts.n_thresholds,
-        "auc_bound": thinned.auc_bound,
-        "rate_bound": thinned.rate_bound,
-        "auc_difference": abs(counts.auc_pu - report.auc_pu),
-        "auc_pr_difference": plain(abs(again.auc_pr - report.pr.auc_pr)),
-    }
+    return columns | picked(counts, "n_labeled", "n_unlabeled")
 
 
 def _settings(report: PUReport) -> dict[str, Any]:
@@ -325,17 +286,8 @@ def _settings(report: PUReport) -> dict[str, Any]:
 
 
 def _figures(report: PUReport) -> dict[str, Any]:
-    return {
-        **picked(report, "auc", "auc_pu", "auc_direct", "infeasible", "contradicted"),
-        "metrics": plain(dict(report.metrics)),
-        "observed": plain(report.metrics.observed),
-        "intervals": {name: _ends(interval) for name, interval in report.intervals.items()},
-        "confidence_level": confidence_level(report),
-    }
-
-
-def _ends(interval: Interval | None) -> list[Any] | None:
-    return [interval.low, interval.high, interval.method] if bounded(interval) else None
+    figures = picked(report, "auc", "auc_pu", "contradicted")
+    return {**figures, "metrics": plain(dict(report.metrics))}
 
 
 def _band(band: CurveBand | None) -> dict[str, Any] | None:
@@ -348,22 +300,15 @@ def _band(band: CurveBand | None) -> dict[str, Any] | None:
 def _histogram(counts: ScoreCounts) -> dict[str, Any]:
     """Shares of each sample per bin, from the full counts."""
     edges = _edges(counts)
-    scores = counts.thresholds
-    beyond = (scores < edges[0]) | (scores > edges[-1])
+    # Scores beyond the outermost edges belong to the outermost bins.
+    scores = counts.thresholds.clip(edges[0], edges[-1])
     out: dict[str, Any] = {"edges": edges.tolist()}
-    outlying = 0.0
-    for name in ("labeled", "unlabeled", "negative"):
+    for name in ("labeled", "unlabeled"):
         tally = getattr(counts, name)
-        total = 0.0 if tally is None else float(tally.sum())
-        if not total > 0:
-            out[name] = None
-            continue
-        outlying = max(outlying, float(tally[beyond].sum()) / total)
-        # Scores beyond the outermost edges belong to the outermost bins.
-        share = np.histogram(scores.clip(edges[0], edges[-1]), edges, weights=tally)[0] / total
+        share = np.histogram(scores, edges, weights=tally)[0] / tally.sum()
         # Enough for a picture, and few enough for what is subtracted to stay 0 where it is.
         out[name] = [float(f"{value:.9g}") for value in share.tolist()]
-    return {**out, "outlying": outlying}
+    return out
 
 
 def _edges(counts: ScoreCounts) -> FloatArray:
@@ -387,54 +332,47 @@ def _edges(counts: ScoreCounts) -> FloatArray:
     return np.array([max(low - reach, -largest), min(high + reach, largest)])
 
 
-def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, Any] | None:
-    if found is None:
+def _prices(report: PUReport) -> list[dict[str, str]]:
+    """What would narrow the answer; a line without figures has only a text."""
+    found = []
+    for item in chain.from_iterable(price_blocks(report, in_shell=True)):
+        rows = item.rows if isinstance(item, Table) else [Row(str(item), {"auc": "", "how": ""})]
+        for row in rows:
+            cells = row.cells
+            found.append({"text": row.title, "width": cells["auc"], "option": cells["how"]})
+    return found
+
+
+def _half_width(report: PUReport) -> Any:
+    if (level := confidence_level(report)) is None:
         return None
-    return {
-        "estimator": found.estimator,
-        "rows": [
-            {
-                "name": name,
-                "alpha": alpha,
-                "beta": beta,
-                "alpha_interval": _ends(ends.get("alpha")),
-                "beta_interval": _ends(ends.get("beta")),
-            }
-            for name, alpha, beta, ends in estimates(found)
-        ],
-        "curve": _alphamax_curve(counts, clean=found.proportions.beta == 1),
-    }
+    error = math.sqrt(auc_pu_variance(report.counts))
+    return plain(NormalDist().inv_cdf((1 + level) / 2) * error)
 
 
-def _alphamax_curve(counts: ScoreCounts, *, clean: bool) -> dict[str, Any] | None:
-    """The log-likelihood over the assumed share; None where AlphaMax gives up."""
-    from purecover.estimators.alphamax import AlphaMax
-    from purecover.estimators.base import MAX_THRESHOLDS
-
-    try:
-        curve = AlphaMax().fit(counts.thinned(MAX_THRESHOLDS)).curve_
-    except PurecoverError:
-        return None
-    return {
-        "alpha": _drawn(curve.inclusion),
-        "value": [float(f"{value:.8g}") for value in curve.corrected.tolist()],
-        "chosen": curve.elbow,
-        "share": "alpha" if clean else "alpha / beta",
-    }
+_RARE = 0.02
+"""Share of positives below which maps are as wide as their interval, and bars are logarithmic."""
 
 
 def _grid(report: PUReport) -> dict[str, Any]:
-    """Alpha over all that may fit the scores, and beta from well below its value, to 1.
+    """Alpha over all that fits the scores and a little more, beta from well below its value, to 1.
 
-    Where alpha is small beside what may fit, its values are ratios apart.
+    Where positives are rare, both run over their intervals and half as much again.
     """
-    p = report.proportions
-    most = min(max(1.1 * (1 - abs(2 * report.auc_pu - 1)), 1.5 * p.alpha, 0.05), 1.0)
-    logarithmic = 0 < p.alpha < most / 15
-    alphas = np.geomspace(p.alpha / 30, most, 51) if logarithmic else np.linspace(0, most, 51)
+    p, least = report.proportions, least_delta(report)
+    most = max(1.1 * (p.beta - least), 1.5 * p.alpha, 0.05)
     lowest = min(0.5, math.floor(10 * (p.beta - p.delta / 2)) / 10)
-    betas = np.linspace(max(lowest, 0.0), 1.0, 51)
-    return {"alphas": _drawn(alphas), "betas": _drawn(betas), "logarithmic": logarithmic}
+    rare = 0 < p.alpha < _RARE
+    if rare:
+        alpha, beta = report.intervals.get("alpha"), report.intervals.get("beta")
+        most = max(1.5 * alpha.high if bounded(alpha) else 0.0, 3 * p.alpha)
+        lowest = min(1 - 1.5 * (1 - beta.low) if bounded(beta) else p.beta, 0.9)
+    return {
+        "alphas": _drawn(np.linspace(0.0, min(most, 1.0), 51)),
+        "betas": _drawn(np.linspace(max(lowest, 0.0), 1.0, 51)),
+        "least_delta": least,
+        "rare": rare,
+    }
 
 
 def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import replace as changed
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
@@ -30,6 +28,9 @@ from purecover.monitoring.drift import compare, why_not_compared
 from purecover.monitoring.state import MonitorPartition, MonitorState
 from purecover.monitoring.text import FIGURES, monitor_page, monitor_text
 from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.report.pages import write_page
+from purecover.report.pipeline import evaluate
+from purecover.report.results import PUReport
 
 _MAX_THRESHOLDS = 4096
 """Distinct scores or bins that are kept of a partition."""
@@ -71,13 +72,10 @@ class ScoreMonitor(Tabular):
 
     Notes
     -----
-    Alpha and AUC of a partition are those of :func:`evaluate`, and the comparison uses the same
-    values. If the partition comes from the same distributions as the partitions before it, its
-    rows are a random part of all rows. The test compares the recovered AUC (if alpha is known), or
-    alpha and the observed AUC (if it is estimated), with the values of 50 random parts of the same
-    size, by Student's distribution. Because all parts have one size, the bias of an estimator
-    cancels. The distributions of labeled and of unlabeled scores are compared by the test of
-    Kolmogorov and Smirnov: it sees scores that all move together, which an AUC does not.
+    Alpha and AUC of a partition are those of :func:`evaluate`. The observed AUC is compared with
+    that of the partitions before by DeLong's variances, the distributions of labeled and of
+    unlabeled scores by the test of Kolmogorov and Smirnov: it finds scores that all move together,
+    which leave an AUC unchanged, and a change of alpha, which changes the unlabeled scores alone.
 
     Comparison :math:`t` may spend :math:`\epsilon/(t(t+1))` of the false-alarm probability
     :math:`\epsilon`, in equal parts for its tests. The sum over all comparisons is
@@ -195,8 +193,7 @@ class ScoreMonitor(Tabular):
         found: dict[str, Any] = {"alpha": None, "beta": math.nan, "auc": None, "note": None}
         codes: tuple[str, ...] = ()
         try:
-            known_alpha = self.settings["alpha"] is not None  # then no interval needs replicates
-            report = self._evaluate(counts, **({"n_resamples": 0} if known_alpha else {}))
+            report = self._evaluate(counts)
         except IdentifiabilityError as error:
             found["note"] = str(error).partition("\n")[0].rstrip(".")
         else:
@@ -219,44 +216,21 @@ class ScoreMonitor(Tabular):
             **found,
         )
 
-    def _evaluate(self, counts: ScoreCounts, **instead: Any) -> Any:
-        """Return the report of counts, with some settings changed."""
-        from purecover.report.pipeline import evaluate
-
-        names = MonitorKeywords.__annotations__
-        return evaluate(counts, **({name: self.settings[name] for name in names} | instead))
-
-    @property
-    def _given(self) -> GivenProportions:
-        return GivenProportions.among(self.settings).validated(can_estimate=True)
+    def _evaluate(self, counts: ScoreCounts) -> PUReport:
+        """Return the report of counts."""
+        options = {name: self.settings[name] for name in MonitorKeywords.__annotations__}
+        if options["alpha"] is not None:  # then no interval needs replicates
+            options["n_resamples"] = 0
+        return evaluate(counts, **options)
 
     def _compared(self, made: MonitorPartition, before: ScoreCounts) -> MonitorPartition:
         """Return the partition with its comparison."""
         new: Any = made.counts
         if why := why_not_compared(new, before):
             return changed(made, note=made.note or why)
-        given_auc = made.auc is not None and self._given.ways
-        measure = partial(
-            self._measure, delta=self._given.resolve(new).delta if given_auc else None
-        )
-        values = measure(new)
-        earlier = {name: value for name, value in measure(before).items() if name != "alpha"}
-        if made.alpha is not None and "alpha" in values:
-            values["alpha"] = made.alpha.estimate  # of the scores before they were binned
         self._n_looks += 1
         spent = self.settings["false_alarms"] / (self._n_looks * (self._n_looks + 1))
-        rng = np.random.default_rng(self._n_looks)
-        return changed(made, drift=compare(new, before, values, earlier, measure, spent, rng))
-
-    def _measure(self, counts: ScoreCounts, delta: float | None) -> dict[str, float]:
-        """Return the AUC recovered with a known ``delta``, or the observed AUC and alpha."""
-        if delta is not None:
-            return {"auc": min(max(0.5 + (counts.auc_pu - 0.5) / delta, 0.0), 1.0)}
-        found = {"auc_pu": counts.auc_pu}
-        if not self._given.ways:
-            with suppress(IdentifiabilityError):
-                found["alpha"] = self._evaluate(counts, n_resamples=0).proportions.alpha
-        return found
+        return changed(made, drift=compare(new, before, spent))
 
     @classmethod
     @public
@@ -360,8 +334,6 @@ class ScoreMonitor(Tabular):
         str
             The page as text.
         """
-        from purecover.report.pages import write_page
-
         return write_page(monitor_page, self, path, title)
 
     def _columns(self) -> dict[str, Any]:

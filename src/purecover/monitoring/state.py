@@ -54,9 +54,8 @@ class MonitorPartition:
     counts : ScoreCounts or None
         The counts; None once the partition has left the window.
     drift : dict of str to DriftTest
-        Comparisons with the partitions before: ``"auc"``, the recovered AUC, if alpha is known;
-        ``"alpha"`` and ``"auc_pu"`` if it is estimated; ``"labeled"`` and ``"unlabeled"``, the
-        distributions of these scores. Empty if nothing was compared.
+        Comparisons with the partitions before: ``"auc_pu"``, the observed AUC; ``"labeled"`` and
+        ``"unlabeled"``, the distributions of these scores. Empty if nothing was compared.
     """
 
     name: str

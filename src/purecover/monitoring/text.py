@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from purecover._documents.parts import Caution, Headline, Row, Table
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
 from purecover.monitoring.drift import DriftTest
 from purecover.monitoring.state import MonitorPartition
+from purecover.report.text import text_of
 
 if TYPE_CHECKING:
     from purecover.monitoring.monitor import ScoreMonitor
 
-FIGURES = {"alpha": "alpha", "auc_pu": "observed AUC", "auc": "recovered AUC"}
+FIGURES = {"alpha": "alpha", "auc_pu": "observed AUC", "auc": "corrected AUC"}
 """Figures of a partition, in the order shown."""
-COMPARED = FIGURES | {"labeled": "labeled scores", "unlabeled": "unlabeled scores"}
-"""Figures that are compared with earlier partitions, in the order shown."""
-_HEADS = ("partition", "labeled", "unlabeled", *FIGURES.values(), "drift", "warnings")
+_COMPARED = {"auc_pu": "observed AUC", "labeled": "labeled scores", "unlabeled": "unlabeled scores"}
+_HEADS = {"labeled": "Labeled", "unlabeled": "Unlabeled", "alpha": "Alpha"}
+_HEADS |= {"auc_pu": "Observed AUC", "auc": "Corrected AUC", "drift": "Drift", "found": "Warnings"}
 
 
 def monitor_text(monitor: ScoreMonitor) -> str:
@@ -25,13 +27,7 @@ def monitor_text(monitor: ScoreMonitor) -> str:
     if not monitor.partitions:
         return "no partition yet"
     shown = monitor.partitions[-monitor.settings["window"] - 1 :]
-    rows = [_HEADS, *map(_cells, shown)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = [
-        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    return "\n".join([_total(monitor), "", *table, "", *statement(monitor)])
+    return text_of([[_total(monitor)], [_table(shown)], statement(monitor)])
 
 
 def statement(monitor: ScoreMonitor) -> list[str]:
@@ -44,7 +40,7 @@ def statement(monitor: ScoreMonitor) -> list[str]:
     ever = 100 * monitor.settings["false_alarms"]
     return [
         f"{last.name} {verb} significantly from the partitions before it.",
-        *(f"{COMPARED[name]}: {_comparison(name, test)}" for name, test in last.drift.items()),
+        *(f"{words}: {_comparison(name, last.drift[name])}" for name, words in _COMPARED.items()),
         *notes,
         f"Probability of any false alarm over all partitions: at most {ever:g} %.",
     ]
@@ -58,15 +54,18 @@ def _total(monitor: ScoreMonitor) -> str:
     )
 
 
-def _cells(partition: MonitorPartition) -> tuple[str, ...]:
-    return (
-        partition.name,
-        f"{partition.n_labeled:,.6g}",
-        f"{partition.n_unlabeled:,.6g}",
-        *(_interval_cell(getattr(partition, name)) for name in FIGURES),
-        ("yes" if partition.drifted else "no") if partition.drift else "",
-        " ".join(partition.findings),
-    )
+def _table(partitions: tuple[MonitorPartition, ...]) -> Table:
+    return Table("", _HEADS, [Row(each.name, _cells(each)) for each in partitions])
+
+
+def _cells(partition: MonitorPartition) -> dict[str, str]:
+    cells = {"labeled": partition.n_labeled, "unlabeled": partition.n_unlabeled}
+    return {
+        **{name: f"{size:,.6g}" for name, size in cells.items()},
+        **{name: _interval_cell(getattr(partition, name)) for name in FIGURES},
+        "drift": ("yes" if partition.drifted else "no") if partition.drift else "",
+        "found": " ".join(partition.findings),
+    }
 
 
 def _interval_cell(interval: Interval | None) -> str:
@@ -78,32 +77,27 @@ def _interval_cell(interval: Interval | None) -> str:
 
 
 def _comparison(name: str, test: DriftTest) -> str:
-    figures = f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}"
-    if name in ("labeled", "unlabeled"):
-        figures = f"distance {test.value:.3f} from the scores before"
+    figures = f"distance {test.value:.3f} from the scores before"
+    if name == "auc_pu":
+        figures = f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}"
     word = "drift" if test.drifted else "no drift"
     return f"{figures}; {word} (p = {test.p_value:.2g}, limit {test.limit:.2g})"
 
 
 def monitor_page(monitor: ScoreMonitor, **about: Any) -> str:
     """Return a page: a timeline, the comparison of the last partition, and a table of all."""
-    from purecover._documents.parts import Caution, Headline, Row, Table
     from purecover.html.page import MOST_PARTITIONS, render_monitor
 
     if not monitor.partitions:
         raise InvalidInputError("ScoreMonitor.to_html needs a partition; add one first.")
     verdict, *more = statement(monitor)
     drifted = monitor.partitions[-1].drifted
-    columns = {head: head.capitalize() for head in _HEADS[1:]}
-    rows = [
-        Row(name, dict(zip(columns, cells, strict=True)))
-        for name, *cells in map(_cells, reversed(monitor.partitions[-MOST_PARTITIONS:]))
-    ]
     cautions = [Caution("warning", [], f"Warning: {verdict}")] if drifted else []
+    table = _table(monitor.partitions[: -MOST_PARTITIONS - 1 : -1])
     return render_monitor(
         monitor,
         said=Headline([verdict], [f"{_total(monitor)}.", *more], cautions),
-        table=Table("Partition", columns, rows),
+        table=table,
         tests=None,
         **about,
     )

@@ -7,4 +7,5 @@ from purecover.report.many import evaluate_many as evaluate_many
 from purecover.report.pages import evidence_page as evidence_page
 from purecover.report.pipeline import evaluate as evaluate
 from purecover.report.pipeline import evaluate_model as evaluate_model
+from purecover.report.prices import Price as Price
 from purecover.report.results import PUReport as PUReport

@@ -38,6 +38,7 @@ from purecover.report.compared_rows import (
 )
 from purecover.report.pages import write_page
 from purecover.report.results import PUReport, restore_report
+from purecover.report.text import text_of
 
 SCHEMA = "purecover.comparison/1"
 """Name and version of what is written: fields may be added to it, none goes or turns."""
@@ -264,9 +265,9 @@ class ScoreComparison(Frozen):
         return write_page(render_comparison, self, path, title)
 
     def __str__(self) -> str:
-        from purecover.report.text import render_comparison_text
+        from purecover._documents.comparison import comparison_blocks
 
-        return render_comparison_text(self)
+        return text_of(comparison_blocks(self))
 
     def __repr__(self) -> str:
         areas = ", ".join(f"{name} {report.auc:.4f}" for name, report in self.reports.items())
@@ -525,7 +526,6 @@ def compare_scores(
             used,
             replace(settings, threshold=thresholds[name]),
             given,
-            estimation,
         )
         for name in names
     }

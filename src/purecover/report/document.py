@@ -17,7 +17,7 @@ from purecover.intervals.interval import Interval, Varied
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds
 from purecover.recovery.metrics import RecoveredConfusion
-from purecover.report.assumptions import Assumption
+from purecover.report.prices import Price
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Level = Annotated[float, Meta(gt=0, lt=1)]
@@ -80,19 +80,6 @@ class SavedMetrics(Struct, kw_only=True):
     observed: dict[str, OrNan]
 
 
-class SavedShares(Struct):
-    """One estimate of both proportions.
-
-    Attributes
-    ----------
-    alpha, beta : float
-        Shares of positives among the unlabeled and the labeled.
-    """
-
-    alpha: float
-    beta: float
-
-
 class SavedEstimation(Struct, kw_only=True):
     """How alpha and beta were estimated.
 
@@ -104,10 +91,6 @@ class SavedEstimation(Struct, kw_only=True):
         The estimate.
     intervals : dict
         Intervals of alpha, beta and delta = beta - alpha, if there were replicates.
-    spread : dict
-        Alpha and beta by estimator, on the same scores.
-    disagreement : float
-        Largest difference in alpha or beta between the estimators.
     identification : dict
         Ends between which alpha, beta, delta and auc lie if no region of the scores is pure.
     notes : list
@@ -140,8 +123,6 @@ class SavedEstimation(Struct, kw_only=True):
     estimator: str
     proportions: MixtureProportions
     intervals: dict[str, Interval]
-    spread: dict[str, SavedShares]
-    disagreement: float
     identification: dict[str, Pair]
     notes: tuple[str, ...]
     identifiable: bool
@@ -354,8 +335,7 @@ class SavedReport(Struct, kw_only=True):
     estimation : object or None
         How alpha and beta were estimated; null if they were given.
     auc : float or None
-        The recovered AUC: the direct value, clipped to [0, 1], or a cautious one where alpha is a
-        guess; null where contradicted is true.
+        The recovered AUC: the direct value, clipped to [0, 1]; null where contradicted is true.
     auc_direct : float
         The direct value before clipping.
     infeasible : bool
@@ -388,11 +368,13 @@ class SavedReport(Struct, kw_only=True):
     confusion : object
         Expected numbers among the unlabeled at the threshold.
     intervals : dict
-        Intervals by metric.
+        Intervals by metric, and of alpha and beta where they are uncertain.
     checks : list
         All numbered checks, with a finding or without.
-    assumptions : list
-        What the figures rest on, and what the data say of it.
+    review : int or None
+        How many unlabeled rows the threshold was to flag; null if the caller did not say.
+    prices : list
+        What the interval of the AUC would be with more knowledge, where alpha is estimated.
     bootstrap : object or None
         What is kept of the replicates; null if there were none.
     truth : object or None
@@ -441,7 +423,8 @@ class SavedReport(Struct, kw_only=True):
     bootstrap: SavedBootstrap | None
     truth: SavedTruth | None
     counts: ScoreCounts | None
-    assumptions: tuple[Assumption, ...] = ()
+    review: Whole | None = None
+    prices: tuple[Price, ...] = ()
     contradicted: bool = False
     binning: BinningBounds | UnsetType = UNSET
     roc: SavedRoc | UnsetType = UNSET

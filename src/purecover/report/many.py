@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import PurecoverError, RecoveryWarning
-from purecover.intervals.interval import Interval, auc_interval, ends_of
+from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
@@ -38,7 +38,7 @@ from purecover.report.pipeline import (
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
-from purecover.report.text import render_many_text
+from purecover.report.text import text_of
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
@@ -116,11 +116,7 @@ class ManyReports:
     metrics : tuple of str
         The metrics of the table.
     confidence_level : float
-        Nominal coverage asked for.
-    simultaneous : {"bonferroni", "sidak"} or None
-        How intervals of a metric were widened to hold for all rows at once, if they were.
-    row_level : float
-        Nominal coverage of a single interval; ``confidence_level`` unless ``simultaneous``.
+        Nominal coverage of each interval.
     n_resamples : int
         Bootstrap replicates of each row.
     random_state : int or None
@@ -130,8 +126,6 @@ class ManyReports:
     rows: tuple[ManyRow, ...]
     metrics: tuple[str, ...]
     confidence_level: float
-    simultaneous: str | None
-    row_level: float
     n_resamples: int
     random_state: int | None
 
@@ -251,7 +245,9 @@ class ManyReports:
         return write_page(render_many, self, path, title)
 
     def __str__(self) -> str:
-        return render_many_text(self)
+        from purecover._documents.many import many_blocks
+
+        return text_of(many_blocks(self))
 
     def __repr__(self) -> str:
         return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"
@@ -261,10 +257,6 @@ class ManyReports:
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
-
-
-IN_TAIL = 10
-"""Replicates that must lie beyond an end of an interval for it to be a percentile."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,16 +270,11 @@ class Shared:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One row to be made; ``options`` are arguments of :func:`evaluate`.
-
-    Their confidence level is what replicates can tell, at most the ``level`` wanted of a single
-    interval, which simultaneous ones take far into the tails.
-    """
+    """One row to be made; ``options`` are arguments of :func:`evaluate`."""
 
     part: Part
     options: Mapping[str, Any]
     metrics: tuple[str, ...]
-    level: float
     keep: bool = False
     shared: Shared | None = None
 
@@ -351,7 +338,6 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
     shared = job.shared
     if shared is None and report.estimation is not None:
         shared = Shared(part.score, report.estimation, _draws_of(report))
-    report = _at_level(report, job.level)
     intervals = dict(report.intervals)
     if report.estimation is not None:
         intervals |= report.estimation.intervals
@@ -399,52 +385,9 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
     found = recover(ScoredRows(counts), shared.estimate.proportions, settings, only=only)
     replicates, n = None, len(shared.draws)
     if n:
-        if shared.estimate.n_alike is not None:
-            from purecover.estimators.reference import cautious_auc
-
-            found = replace(found, careful_auc=cautious_auc(counts, shared.draws))
         replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
     seen_in = f"the scores in {valid.show(shared.reference)}"
     return found.report(shared.estimate, replicates, reference=seen_in)
-
-
-def _at_level(report: PUReport, level: float) -> PUReport:
-    """The report with intervals at the level wanted, where the replicates cannot tell its ends."""
-    if all(interval.confidence_level == level for interval in report.intervals.values()):
-        return report
-    intervals = {n: _stretched(n, i, level) for n, i in report.intervals.items()}
-    estimation = report.estimation
-    closed = estimation is None or report.bootstrap is None
-    if closed and "roc_auc" in intervals:  # the closed form knows every level
-        intervals["roc_auc"] = auc_interval(
-            report.counts, report.proportions, confidence_level=level
-        )
-    if estimation is not None:
-        own = {n: _stretched(n, i, level) for n, i in estimation.intervals.items()}
-        estimation = replace(estimation, intervals=own)
-    return replace(report, intervals=intervals, estimation=estimation)
-
-
-def _stretched(name: str, interval: Interval, level: float) -> Interval:
-    r"""Ends moved away from the estimate as those of a normal distribution would be.
-
-    .. math:: \theta - (\theta - l)\,z/z_0, \qquad \theta + (h - \theta)\,z/z_0
-    """
-    from scipy.special import ndtri
-
-    resolved = interval.confidence_level
-    factor = float(ndtri(0.5 + level / 2) / ndtri(0.5 + resolved / 2))
-    least, most = METRICS[name].range if name in METRICS else (0.0, 1.0)
-    middle = interval.estimate
-    low = middle - (middle - interval.low) * factor
-    high = middle + (interval.high - middle) * factor
-    if not math.isnan(low):  # max and min would turn NaN into a number
-        low, high = max(min(low, interval.low), least), min(max(high, interval.high), most)
-    method = f"{interval.method}, stretched from {100 * resolved:g} %"
-    return replace(interval, low=low, high=high, confidence_level=level, method=method)
-
-
-_WAYS = ("bonferroni", "sidak")
 
 
 class ManyKeywords(SettingKeywords, total=False):
@@ -471,7 +414,6 @@ def evaluate_many(
     negative_label: object = None,
     metrics: Collection[str] = ("roc_auc", "auc_pr", "precision", "recall"),
     min_rows: int = 10,
-    simultaneous: Literal["bonferroni", "sidak"] | None = None,
     n_resamples: int = 500,
     n_jobs: int | None = None,
     keep: bool = False,
@@ -513,9 +455,6 @@ def evaluate_many(
         The metrics of the table, from ``METRICS``.
     min_rows : int, default=10
         Tasks with fewer labeled or fewer unlabeled rows are not evaluated.
-    simultaneous : {"bonferroni", "sidak"}, optional
-        Whether the intervals of a metric hold for all rows at once, and by which correction. By
-        default each holds by itself, and of hundreds some miss.
     n_resamples : int, default=500
         Bootstrap replicates of each row; 0 for none, which leaves only the interval of the AUC.
     n_jobs : int, optional
@@ -546,15 +485,11 @@ def evaluate_many(
     task has several scores and alpha is estimated, one score provides the estimate; the
     replicates of the others meet its replicates of alpha and beta at random.
 
-    For :math:`m` rows Bonferroni's correction takes each interval at level
-    :math:`1 - (1 - c)/m`, Šidák's, for rows that are independent or vary together, at
-    :math:`c^{1/m}`. Percentiles of few replicates do not reach so far into the tails: an end with
-    fewer than ten replicates beyond it is taken where there are ten, and moved away from the
-    estimate by the ratio of the quantiles of the normal distribution; its ``method`` says so. The
-    interval of the AUC with known alpha has a closed form, and needs no replicates.
+    Of many intervals some miss. For intervals of :math:`m` rows that cover all at once, with
+    known alpha or enough replicates, pass Bonferroni's ``confidence_level=1 - 0.05 / m``.
 
     Tasks of a frame in memory are split by one sort. A lazy frame is scanned once for all tasks
-    of a score (``by``), or once for all scores or all columns of labels of one type.
+    of a score (``by``), or for each pair of a column of labels and a column of scores.
 
     Examples
     --------
@@ -577,8 +512,6 @@ def evaluate_many(
     valid.check_jobs(n_jobs)
     min_rows = valid.check_integer("min_rows", min_rows, low=1)
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
-    if simultaneous is not None:
-        valid.check_choice("simultaneous", simultaneous, _WAYS)
     checked = ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
     own_seed = valid.kept_seed(checked.random_state)
     seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
@@ -592,14 +525,11 @@ def evaluate_many(
     if any(METRICS[name].kind == "probability" for name in names):
         checked = replace(checked, probabilities=True)
     good = [part for part in parts if part.refusal(min_rows) is None]
-    level = resolved = _row_level(checked.confidence_level, simultaneous, len(good))
-    if simultaneous is not None and n_resamples:
-        resolved = min(level, max(1 - 2 * IN_TAIL / n_resamples, 0.5))
-    common = {**vars(checked), "confidence_level": resolved, "progress": False}
+    common = {**vars(checked), "progress": False}
 
     def job(part: Part, shared: Shared | None = None) -> Job:
         own = {"random_state": seed_of(seed, *part.key)}
-        return Job(part, {**common, **given[part.task], **own}, names, level, keep, shared)
+        return Job(part, {**common, **given[part.task], **own}, names, keep, shared)
 
     rows = {
         part.key: left_out(part, seed_of(seed, *part.key), part.refusal(min_rows)) for part in parts
@@ -634,8 +564,6 @@ def evaluate_many(
         rows=tuple(rows.values()),
         metrics=names,
         confidence_level=checked.confidence_level,
-        simultaneous=simultaneous,
-        row_level=level,
         n_resamples=n_resamples,
         random_state=own_seed,
     )
@@ -649,12 +577,6 @@ def _metrics(names: Any, top_k: int | None) -> tuple[str, ...]:
         if METRICS[name].kind == "top_k" and top_k is None:
             raise valid.bad_value("top_k", f"given for {name!r}", "None")
     return wanted
-
-
-def _row_level(level: float, how: str | None, n_rows: int) -> float:
-    if how is None or n_rows < 2:
-        return level
-    return 1 - (1 - level) / n_rows if how == "bonferroni" else level ** (1 / n_rows)
 
 
 def _given(

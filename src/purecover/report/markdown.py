@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from purecover._documents.details import sections
 from purecover._documents.formats import cut, versions
-from purecover._documents.headline import headline
-from purecover._documents.parts import Section, Table
-from purecover._documents.report import sections
+from purecover._documents.parts import Caution, Section, Table
+from purecover._documents.summary import summary
 
 if TYPE_CHECKING:
     from purecover.report.results import PUReport
@@ -27,19 +27,20 @@ _NOTHING = "\u200b"
 
 
 def render_markdown(report: PUReport) -> str:
-    """A headline, and all sections."""
-    said = headline(report)
-    parts = ["## Recovered performance", f"**{escape(' '.join(said.lead))}**"]
-    if said.more:
-        parts.append(escape(" ".join(said.more)))
-    parts.append("\n".join(f"- {escape(caution.text)}" for caution in said.cautions))
-    for name, section in sections(report).items():
-        if name == "facts":  # folded: who wants them knows what to look for
-            head = f"<details>\n<summary>{section.title}</summary>"
-            parts += [head, *map(_table, section.tables), "</details>"]
-        else:
-            parts += _section(section)
-    parts.append(f"<sub>{escape(versions())}</sub>")
+    """Return the answer, and the details folded below it."""
+    parts = ["## Recovered performance"]
+    for block in summary(report)[:-1]:
+        for item in block:
+            if isinstance(item, Table):
+                parts.append(_table(item))
+            elif isinstance(item, Caution):
+                parts.append(f"- **{escape(item.text)}** {escape(item.hint)}".rstrip())
+            else:
+                parts.append(escape(item))
+    parts.append("<details>\n<summary>Details</summary>")
+    for section in sections(report).values():
+        parts += _section(section)
+    parts += ["</details>", f"<sub>{escape(versions())}</sub>"]
     return "\n\n".join(parts) + "\n"
 
 

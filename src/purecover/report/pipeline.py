@@ -26,7 +26,7 @@ from purecover._validation import public
 from purecover.checks.base import CheckContext
 from purecover.checks.catalog import CHECKS, largest_delta, run_checks
 from purecover.counts import ScoreCounts, pu_roc_curve
-from purecover.estimators.choice import cautious_auc_of, check_estimator, with_clean_labels
+from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
@@ -55,10 +55,11 @@ from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, roc_from_counts
 from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
 from purecover.recovery.rates import least_delta
-from purecover.report.assumptions import find_assumptions
+from purecover.report.prices import find_prices
 from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:
+    from purecover.audit.designs import JudgedRows
     from purecover.estimators.base import PriorEstimator
     from purecover.models.cross_fit import Combine, Method
 
@@ -68,9 +69,6 @@ DEFAULT_RESAMPLES = 2000
 
 GROUP_RESAMPLES = 400
 """Replicates that tell whether groups contradict alpha and beta, where no others are wanted."""
-
-COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
-"""Quick estimators of unlike methods, whose agreement says how far an estimate can be trusted."""
 
 FOLDS = 5
 """Folds where the caller does not say how many."""
@@ -315,7 +313,7 @@ def find_proportions(
     """Return alpha and beta as given, or estimate them: beta too, unless it is known."""
     if estimator is None:
         return given.resolve(counts), None
-    from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
+    from purecover.estimators.base import prior_estimators
     from purecover.estimators.choice import KnownBeta, full_name
 
     with_clean_labels(estimator, given.beta)
@@ -336,15 +334,11 @@ def find_proportions(
             from purecover.estimators.clean_labels import clean_test
 
             p_value = float(clean_test(counts).p_value)
-    others = _estimate_by_others(
-        counts.thinned(MAX_THRESHOLDS), given, estimator, noisy=beta_estimated
-    )
     name = registered_name(estimator, prior_estimators())
     pure = diagnostics.get("delta_pure")
     estimate = PriorEstimate(
         estimator=name,
         proportions=used,
-        spread={name: (used.alpha, used.beta), **others},
         identification=_identification(counts, used, given),
         notes=tuple(diagnostics["notes"]),
         identifiable=bool(diagnostics["identifiable"]),
@@ -361,34 +355,6 @@ def find_proportions(
     )
     again = estimator if given.beta is None else KnownBeta(estimator, given.beta)
     return used, Estimation(estimate, again)
-
-
-def _estimate_by_others(
-    counts: ScoreCounts, given: GivenProportions, used: PriorEstimator, *, noisy: bool
-) -> dict[str, tuple[float, float]]:
-    """Return alpha and beta by the estimators to compare with, as far as they find any."""
-    from purecover.estimators.base import prior_estimators
-    from purecover.estimators.choice import KnownBeta
-    from purecover.estimators.noisy import NoisyLabels
-
-    known = prior_estimators()
-    inner = getattr(used, "estimator", None)
-    found = {}
-    for other in COMPARED:
-        if isinstance(used, known[other]) or isinstance(inner, known[other]):
-            continue
-        # AlphaMax has a name of its own where labels may be wrong.
-        name = "alphamax-n" if noisy and other == "alphamax" else other
-        estimator = known[name]()
-        if noisy and not estimator.estimates_beta:
-            estimator = NoisyLabels(estimator)
-        try:
-            estimator.fit(counts)
-            fitted = estimator if given.beta is None else KnownBeta(estimator, given.beta)
-            found[name] = fitted.proportions_.alpha, fitted.proportions_.beta
-        except exceptions.PurecoverError:
-            continue
-    return found
 
 
 def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
@@ -483,7 +449,6 @@ class Recovery:
     roc: RecoveredRoc
     threshold: float
     given: GivenProportions | None = None
-    careful_auc: float | None = None
     only: tuple[str, ...] | None = None
     chosen_by: str | None = None
 
@@ -583,8 +548,7 @@ class Recovery:
             roc, pr = roc._withheld(), pr._withheld()
             confusion = replace(confusion, tp=math.nan, fp=math.nan, fn=math.nan, tn=math.nan)
         else:
-            direct = min(max(roc.auc_direct, 0.0), 1.0)
-            auc = direct if self.careful_auc is None else self.careful_auc
+            auc = min(max(roc.auc_direct, 0.0), 1.0)
             metrics = replace(metrics, values_={**metrics.values_, "roc_auc": auc})
             if drawn is not None:
                 every = drawn.intervals()
@@ -596,10 +560,12 @@ class Recovery:
                 confusion = replace(confusion, intervals=numbers)
         varied = drawn is not None and drawn.varied != "scores"
         exact = estimate is None and not varied
-        closed_form = exact or (drawn is None and self.careful_auc is None)
+        # Without replicates nothing says how far an estimate from comparable data may be off.
+        closed_form = exact or (drawn is None and estimate is not None and not estimate.n_alike)
         if independent and closed_form and not contradicted:
             # It covers better than percentiles.
             intervals["roc_auc"] = auc_interval(counts, proportions, confidence_level=level)
+        intervals |= self._proportion_intervals(estimate, drawn if varied else None)
 
         threshold_given = settings.threshold is not None and self.chosen_by is None
         beta_given = given is None or given.says_beta
@@ -618,7 +584,7 @@ class Recovery:
             stated=None if given is None else given.stated,
             audit=audit,
         )
-        report = PUReport(
+        return PUReport(
             counts=counts,
             proportions=proportions,
             auc=auc,
@@ -636,9 +602,18 @@ class Recovery:
             random_state=valid.kept_seed(settings.random_state),
             contradicted=contradicted,
             scores_from=scores_from,
+            review=settings.review,
         )
-        known = beta_given if estimate is None else estimate.beta_given
-        return replace(report, assumptions=find_assumptions(report, beta_given=known))
+
+    @staticmethod
+    def _proportion_intervals(
+        estimate: PriorEstimate | None, drawn: BootstrapResult | None
+    ) -> dict[str, Interval]:
+        """Return intervals of alpha and beta where they are uncertain."""
+        if estimate is not None:
+            return {name: ends for name, ends in estimate.intervals.items() if name != "delta"}
+        found = {} if drawn is None else {name: drawn.interval(name) for name in ("alpha", "beta")}
+        return {name: ends for name, ends in found.items() if ends.width > 0}
 
     def _contradicts(
         self,
@@ -691,7 +666,6 @@ def recover(
     proportions: MixtureProportions,
     settings: ReportSettings,
     given: GivenProportions | None = None,
-    estimation: Estimation | None = None,
     only: Iterable[str] | None = None,
     chosen_by: str | None = None,
 ) -> Recovery:
@@ -718,7 +692,6 @@ def recover(
         roc,
         formulas.youden_threshold(roc) if threshold is None else threshold,
         given=given,
-        careful_auc=None if estimation is None else cautious_auc_of(estimation.estimator, counts),
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
         chosen_by=chosen_by,
     )
@@ -740,7 +713,7 @@ def make_report(
     threshold was chosen by on these rows, if it was; ``scores_from`` says how scores were made.
     """
     used, estimation = proportions
-    found = recover(rows, used, settings, given, estimation, only, chosen_by)
+    found = recover(rows, used, settings, given, only, chosen_by)
     n_resamples = settings.n_resamples
     if n_resamples is None:
         large = rows.counts.n_thresholds > MANY_THRESHOLDS
@@ -756,7 +729,10 @@ def make_report(
         drawn, estimation = draw_replicates(
             partial(found.resample, again, n_resamples, rng), estimation
         )
-    return found.report(estimation, drawn, scores_from=scores_from)
+    report = found.report(estimation, drawn, scores_from=scores_from)
+    if only is not None or estimation is None:
+        return report
+    return replace(report, prices=find_prices(report, estimation.estimator))
 
 
 class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):
@@ -772,6 +748,7 @@ def evaluate(
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
+    judged: JudgedRows | None = None,
     positive_label: object = None,
     negative_label: object = None,
     **options: Unpack[EvaluateKeywords],
@@ -799,6 +776,10 @@ def evaluate(
     truth : array-like of shape (n,) or str, optional
         True classes, to be shown beside the recovered figures. They are used for nothing
         else.
+    judged : JudgedRows, optional
+        Rows of these scores that people judged: ``audit.draw(scores, labeled).answer(verdicts)``.
+        Alpha and beta then come from scores and verdicts together, by
+        :func:`purecover.audit.combine`.
     positive_label, negative_label : object, optional
         The value of ``labeled`` that means labeled, where it is not obvious, and the value that
         marks known negatives, if there are any.
@@ -807,7 +788,7 @@ def evaluate(
     Returns
     -------
     PUReport
-        Prints as a dozen lines; holds counts, curves, metrics, intervals and checks.
+        Prints as at most 25 lines; holds counts, curves, metrics, intervals and checks.
 
     See Also
     --------
@@ -840,6 +821,8 @@ def evaluate(
     """
     settings = ReportSettings.among(options).validated()
     given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
+    if judged is not None:
+        given = _with_judged(given, judged, scores, labeled, sample_weight)
     asked = None if given.ways else check_estimator(given.estimator)
     columns = {
         "score": score,
@@ -856,6 +839,19 @@ def evaluate(
         negative_label=negative_label,
     )
     return make_report(rows, given, find_proportions(rows.counts, given, asked), settings)
+
+
+def _with_judged(
+    given: GivenProportions, judged: JudgedRows, scores: Any, labeled: Any, sample_weight: Any
+) -> GivenProportions:
+    """Return what is given with alpha and beta from scores and judged rows."""
+    from purecover.audit.answers import combine
+
+    others = [*given.ways, *(() if sample_weight is None else ["sample_weight"])]
+    if others:
+        raise valid.bad_value("judged", f"left out where {others[0]!r} is given", "judged rows")
+    found = combine(judged, scores, labeled, estimator=given.estimator, beta=given.beta)
+    return replace(given, proportions=found, estimator=None)
 
 
 class ModelKeywords(KnownKeywords, ReportKeywords, total=False):

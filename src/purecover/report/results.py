@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from purecover import _validation as valid
 from purecover._codec import Source, document_text, json_schema, picked
 from purecover._inputs import rows_frame
+from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
+from purecover.exceptions import MissingDependencyError
 from purecover.intervals.interval import CurveBand, Interval, ends_of
 from purecover.intervals.replicates import BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
 from purecover.recovery.curves import RecoveredPr, RecoveredRoc
+from purecover.recovery.hidden import HiddenPositives, recover_hidden
 from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
-from purecover.report.assumptions import Assumption, find_assumptions
 from purecover.report.pages import write_page
+from purecover.report.prices import Price, estimate_by_others
 from purecover.report.saving import MAX_THRESHOLDS, make_document, read_fields, report_source
-from purecover.report.text import render_text
+from purecover.report.text import details_text, report_text
 
 if TYPE_CHECKING:
     from purecover.report.document import SavedReport
+
+HARDER = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""Values of theta for which metrics are shown."""
+
+
+_FRAMES = ("pandas", "polars", "pyarrow")
+"""Libraries of data frames, in the order in which they are looked for."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,8 +84,8 @@ class PUReport(Frozen):
     proportions : MixtureProportions
         Alpha and beta.
     auc : float
-        The headline: the direct AUC, clipped to [0, 1]. ``roc.auc`` is the area under the
-        repaired curve. NaN where alpha and beta contradict the scores.
+        The AUC at :attr:`alpha` and :attr:`beta`, clipped to [0, 1]. ``roc.auc`` is the area under
+        the repaired curve. NaN where alpha and beta contradict the scores.
     auc_pu : float
         The observed AUC.
     roc : RecoveredRoc
@@ -86,7 +97,8 @@ class PUReport(Frozen):
     confusion : RecoveredConfusion
         Expected numbers of true and false predictions among the unlabeled at the threshold.
     intervals : dict of str to Interval
-        Intervals by metric; each says what was varied.
+        Intervals by metric, and of ``"alpha"`` and ``"beta"`` where they are uncertain; each says
+        what was varied.
     checks : tuple of CheckResult
         All numbered checks, with a finding or without.
     bootstrap : BootstrapResult or None
@@ -101,9 +113,10 @@ class PUReport(Frozen):
         The seed, if there was one.
     scores_from : str or None
         How the scores were made, if :func:`evaluate_model` made them.
-    assumptions : tuple of Assumption
-        The assumptions behind the figures, whether the data support each, and what is left without
-        it.
+    review : int or None
+        How many unlabeled rows the threshold was to flag, if the caller said so.
+    prices : tuple of Price
+        What the interval of the AUC would be with more knowledge, where alpha is estimated.
     contradicted : bool
         Whether alpha and beta contradict the scores by more than chance explains: no classifier has
         an observed AUC as far from 1/2 as these, less two standard errors. What rests on them is
@@ -129,7 +142,39 @@ class PUReport(Frozen):
     random_state: int | None
     contradicted: bool
     scores_from: str | None = None
-    assumptions: tuple[Assumption, ...] = ()
+    review: int | None = None
+    prices: tuple[Price, ...] = ()
+
+    @property
+    def alpha(self) -> float:
+        """Share of positives among the unlabeled that every metric of the report uses."""
+        return self.proportions.alpha
+
+    @property
+    def beta(self) -> float:
+        """Share of positives among the labeled that every metric of the report uses."""
+        return self.proportions.beta
+
+    @property
+    def threshold(self) -> float:
+        """Where threshold metrics are taken: a row is flagged if its score is at least this."""
+        return self.metrics.threshold
+
+    @property
+    def state(self) -> Literal["determined", "assumed", "estimated"]:
+        """How alpha is known.
+
+        ``"determined"``: given, or from judged rows; ``"assumed"``: estimated by a method that
+        assumes that the highest scores are all positives; ``"estimated"``: from comparable data.
+        """
+        if self.estimation is None:
+            return "determined"
+        return "assumed" if self.estimation.n_alike is None else "estimated"
+
+    @cached_property
+    def other_estimates(self) -> dict[str, tuple[float, float]]:
+        """Alpha and beta by other estimators on the same scores; empty if they were given."""
+        return {} if self.estimation is None else estimate_by_others(self.counts, self.estimation)
 
     @property
     def auc_direct(self) -> float:
@@ -176,6 +221,31 @@ class PUReport(Frozen):
         drawn = None if self.contradicted else self.bootstrap
         return None if drawn is None else drawn.pr_band()
 
+    @public
+    def hidden(self, theta: ArrayLike = HARDER) -> HiddenPositives:
+        r"""Metrics if hidden positives are harder than labeled ones.
+
+        Parameters
+        ----------
+        theta : float or array-like, optional
+            Probability that a labeled positive outranks a hidden one; 0.5 to 0.9 by default. It is
+            0.5 if the labeled are a random sample of all positives, about 0.65 for records of
+            species and for diseases that a doctor told people of.
+
+        Returns
+        -------
+        HiddenPositives
+            AUC and recall of positives like the labeled ones, of hidden positives and of all, at
+            the alpha and beta and at the threshold of this report.
+
+        See Also
+        --------
+        recovery.tipping_theta : The theta at which a metric falls to a value.
+        audit.judge_hidden : Theta from judged rows.
+        """
+        threshold = self.metrics.threshold
+        return recover_hidden(self.counts, self.proportions, theta, threshold=threshold)
+
     @property
     def findings(self) -> tuple[CheckResult, ...]:
         """The checks that found something, by severity."""
@@ -185,7 +255,26 @@ class PUReport(Frozen):
 
     @public
     def frame(self, backend: Any = None) -> Any:
-        """All metrics with intervals as a table; see :meth:`ScoreCounts.frame`."""
+        """All metrics with intervals as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"} or module, optional
+            The library of the data frame; the first of these that is installed by default.
+
+        Returns
+        -------
+        data frame
+            A row for each metric with ``observed``, ``recovered``, ``low``, ``high`` and, if the
+            truth was given, ``true``.
+        """
+        if backend is None:
+            backend = next(filter(find_spec, _FRAMES), None)
+        if backend is None:
+            raise MissingDependencyError(
+                f"{{function}} needs one of the packages {', '.join(_FRAMES)}, and none is "
+                "installed.\nHint: pip install pandas"
+            )
         rows = []
         for name, recovered in self.metrics.items():
             row = {"metric": name, "observed": self.metrics.observed[name], "recovered": recovered}
@@ -321,9 +410,8 @@ class PUReport(Frozen):
         Returns
         -------
         str
-            A headline, warnings and notes, metrics with intervals, the unlabeled at the
-            threshold, and the settings, with tables as GitHub and GitLab draw them. Names that
-            came with the data cannot leave their cells.
+            The answer, and the details folded below it, with tables as GitHub and GitLab draw
+            them. Names that came with the data cannot leave their cells.
         """
         from purecover.report.markdown import render_markdown
 
@@ -368,12 +456,23 @@ class PUReport(Frozen):
         figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 5), layout="constrained")
         RecoveredRocDisplay(self.roc, band=self.roc_band).plot(left)
         RecoveredPrDisplay(self.pr, band=self.pr_band).plot(right)
-        if not self.contradicted and self.auc < min(self.auc_direct, 1.0) - 1e-9:
-            figure.suptitle(f"With alpha as estimated; the cautious AUC is {self.auc:.2f}")
         return figure
 
+    def details(self) -> str:
+        """The rest of the report as text.
+
+        Returns
+        -------
+        str
+            All metrics, expected numbers, alpha and beta by other estimators and whatever the
+            purity of both ends, assumptions, checks, settings and methods.
+        """
+        from purecover._documents.details import sections
+
+        return details_text(sections(self).values())
+
     def __str__(self) -> str:
-        return render_text(self)
+        return report_text(self)
 
     def __repr__(self) -> str:
         auc = f"{self.auc:.4f}"
@@ -397,7 +496,4 @@ def restore_report(source: Source, saved: SavedReport) -> PUReport:
     fields = read_fields(source, saved)
     if fields["truth"] is not None:
         fields["truth"] = TrueFigures(**fields["truth"])
-    report = PUReport(**fields)
-    if not report.assumptions:  # of a version that did not save them
-        report = replace(report, assumptions=find_assumptions(report, beta_given=False))
-    return report
+    return PUReport(**fields)

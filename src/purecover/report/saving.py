@@ -150,8 +150,8 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
     roc, roc_pr = _recover_curves(source, saved, counts)
     pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
     same = [
-        "proportions", "auc_pu", "confusion", "checks", "assumptions", "threshold_chosen",
-        "random_state", "contradicted", "scores_from",
+        "proportions", "auc_pu", "confusion", "checks", "threshold_chosen", "random_state",
+        "contradicted", "scores_from", "review", "prices",
     ]  # fmt: skip
     return {
         **{name: getattr(saved, name) for name in same},
@@ -160,7 +160,7 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
         "roc": roc._withheld() if saved.contradicted else roc,
         "pr": pr._withheld() if saved.contradicted else pr,
         "metrics": metrics,
-        "intervals": _only(saved.intervals, names),
+        "intervals": _only(saved.intervals, (*names, *PROPORTIONS)),
         "bootstrap": _read_bootstrap(source, saved.bootstrap, metrics, roc),
         "estimation": None if saved.estimation is None else _read_estimation(saved.estimation),
         "truth": None if saved.truth is None else _read_truth(source, saved.truth, names),
@@ -244,9 +244,7 @@ def _read_bootstrap(
 
 
 def _read_estimation(saved: SavedEstimation) -> PriorEstimate:
-    pairs = {name: (pair.alpha, pair.beta) for name, pair in saved.spread.items()}
-    intervals = _only(saved.intervals, PROPORTIONS)
-    return restored(PriorEstimate, saved, intervals=intervals, spread=pairs)
+    return restored(PriorEstimate, saved, intervals=_only(saved.intervals, PROPORTIONS))
 
 
 def _read_truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> dict[str, Any]:

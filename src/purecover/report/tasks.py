@@ -92,17 +92,13 @@ class Part:
 
 
 def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Part]:
-    """Counts made by the engine: in one pass if scores or labels can be put below one another."""
+    """Counts made by the engine: a scan for each pair of a column of labels and of scores."""
     weight = {} if columns.weight is None else {"sample_weight": columns.weight}
     by = {} if columns.by is None else {"by": columns.by}
     found: dict[tuple[Any, str], ScoreCounts | str] = {}
-    if not by:
-        found |= _in_one_pass(frame, columns, weight, labels)
     errors = []
     for label, scores in columns.scores.items():
         for score in scores:
-            if (label, score) in found:
-                continue
             try:
                 counted = _counts(frame, {"score": score, "labeled": label, **weight, **by}, labels)
             except InvalidInputError as error:
@@ -121,60 +117,6 @@ def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Pa
         for score in columns.scores.get(task, columns.every_score)
         if (task, score) in found
     ]
-
-
-def _in_one_pass(
-    frame: Any, columns: Columns, weight: dict[str, str], labels: dict[str, Any]
-) -> dict[tuple[Any, str], ScoreCounts]:
-    """Counts of several scores of one kind, or of several columns of labels, by one scan.
-
-    Nothing where the engine or the columns do not allow it, or where something is wrong with one
-    of them: a scan of each tells which.
-    """
-    names, scores = list(columns.labels), columns.every_score
-    below, beside = (scores, names[0]) if len(names) == 1 else (names, scores[0])
-    if len(below) < 2 or min(len(names), len(scores)) > 1:
-        return {}
-    schema = frame.collect_schema()
-    if len({str(schema[name]) for name in below}) > 1:
-        return {}
-    kept = list(dict.fromkeys([beside, *weight.values()]))
-    long = _unpivoted(frame, kept, list(below))
-    if long is None:
-        return {}
-    asked = {"score": beside, "labeled": beside, "by": "pu_which", **weight}
-    asked["score" if below is scores else "labeled"] = "pu_value"
-    try:
-        counted = _counts(long, asked, labels)
-    except InvalidInputError:
-        return {}
-    if below is scores:
-        return {(names[0], which): counts for which, counts in counted.items()}
-    return {(which, scores[0]): counts for which, counts in counted.items()}
-
-
-def _unpivoted(frame: Any, kept: list[str], below: list[str]) -> Any:
-    """Columns put below one another, missing values included; None if the engine cannot."""
-    import narwhals.stable.v2 as nw
-
-    engine = frame.implementation
-    if engine.is_duckdb():
-        # That of narwhals drops missing values, and knows the default connection alone.
-        quoted = ['"' + name.replace('"', '""') + '"' for name in (*kept, *below)]
-        rows = nw.to_native(
-            frame
-        ).query(
-            "pu_rows",
-            f"SELECT {', '.join(quoted[: len(kept)])}, pu_which, pu_value "  # noqa: S608 - quoted
-            f"FROM (SELECT {', '.join(quoted)} FROM pu_rows) UNPIVOT INCLUDE NULLS "
-            f"(pu_value FOR pu_which IN ({', '.join(quoted[len(kept) :])}))",
-        )
-        return nw.from_native(rows)
-    if engine.is_polars() or engine.is_pyspark() or engine.is_dask():
-        return frame.select(*kept, *below).unpivot(
-            on=below, index=kept, variable_name="pu_which", value_name="pu_value"
-        )
-    return None
 
 
 def _counts(frame: Any, names: dict[str, str], labels: dict[str, Any]) -> dict[Any, ScoreCounts]:

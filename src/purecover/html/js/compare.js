@@ -4,7 +4,7 @@
 
   const parts = globalThis.purecoverParts;
   const { plots } = parts;
-  const { CYCLE, axisX, finish, grid } = parts.frame;
+  const { CYCLE, axisX, finish, grid, number } = parts.frame;
   const { mount } = parts.figures;
   const { $, all, figure, payload: data } = parts.document;
   const DASHES = [undefined, "8 4", "2 3"];
@@ -88,18 +88,31 @@
     const metric = data.metrics.find(({ name }) => name === node.dataset.metric);
     drawn.push(mount(node, `Difference in ${metric.title}`, (width) => whiskers(metric, width)));
   }
-  for (const [name, spec] of Object.entries(data.curves)) {
-    const curves = [
-      { kind: "chance", label: spec.chance.label, x: spec.chance.x, y: spec.chance.y },
-      ...spec.models.map(({ name: model, label, x, y }, i) => ({
-        look: look(i),
-        name: model,
-        label,
-        x,
-        y,
-      })),
-    ];
-    mount(figure(name), spec.title, (width) => plots.curves({ ...spec, curves }, width));
+  const prior = Number(data.prior.toPrecision(3));
+  const KINDS = {
+    roc: {
+      title: "Recovered ROC curves",
+      x: "False-positive rate",
+      y: "True-positive rate",
+      chance: { kind: "chance", label: "chance", x: [0, 1], y: [0, 1] },
+    },
+    pr: {
+      title: "Recovered precision-recall curves",
+      x: "Recall",
+      y: "Precision",
+      chance: { kind: "chance", label: `chance (prior ${prior})`, x: [0, 1], y: [prior, prior] },
+    },
+  };
+  for (const [name, spec] of Object.entries(KINDS)) {
+    const models = data.curves[name].map(({ label, area, ...model }) => ({
+      ...model,
+      label: `${label} (${number(area, 3)})`,
+      look: look(data.names.indexOf(model.name)),
+    }));
+    const areas = models.map(({ label }) => label).join(", ");
+    const description = `${spec.y} against ${spec.x.toLowerCase()}. Areas: ${areas}.`;
+    const drawing = { ...spec, description, curves: [spec.chance, ...models] };
+    mount(figure(name), spec.title, (width) => plots.curves(drawing, width));
   }
 
   // -- another baseline ---------------------------------------------------------------------------

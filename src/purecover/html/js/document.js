@@ -35,7 +35,7 @@
       }
     };
     const watch = new ResizeObserver(look);
-    for (const node of all(".scroll, .words, h1")) watch.observe(node);
+    for (const node of all(".scroll, h1")) watch.observe(node);
   }
 
   /** On paper nothing is folded away. */

@@ -10,15 +10,17 @@
   function standalone(svg) {
     const copy = svg.cloneNode(true);
     copy.querySelectorAll("[data-part=tip], [aria-label=tip]").forEach((node) => node.remove());
-    const palette = getComputedStyle(document.querySelector(".light"));
-    const ink = palette.getPropertyValue("--ink").trim();
+    const probe = document.querySelector(".light");
+    const light = (color) => {
+      probe.style.color = color;
+      return getComputedStyle(probe).color;
+    };
     for (const node of [copy, ...copy.querySelectorAll("*")]) {
       node.removeAttribute("style");
       node.removeAttribute("data-part");
       for (const { name, value } of [...node.attributes]) {
-        if (value === "currentColor") node.setAttribute(name, ink);
-        const used = value.match(/^var\((--[\w-]+)\)$/);
-        if (used) node.setAttribute(name, palette.getPropertyValue(used[1]).trim());
+        if (value === "currentColor") node.setAttribute(name, light("var(--ink)"));
+        if (value.startsWith("var(")) node.setAttribute(name, light(value));
       }
     }
     copy.setAttribute("xmlns", SVG);

@@ -14,10 +14,8 @@
     chance: { stroke: "var(--chance)", strokeWidth: 1.5, strokeDasharray: "1.5 4" },
     labeled: { stroke: "var(--recovered)", strokeWidth: 2 },
     unlabeled: { stroke: "var(--observed)", strokeWidth: 2, strokeDasharray: "6 4" },
-    positive: { stroke: "var(--recovered)", strokeWidth: 2 },
-    negative: { stroke: "var(--true)", strokeWidth: 2, strokeDasharray: "8 3" },
+    positive: { stroke: "var(--true)", strokeWidth: 2, strokeDasharray: "8 3" },
     threshold: { stroke: "var(--ink)", strokeWidth: 1, strokeDasharray: "3 3" },
-    chosen: { stroke: "var(--true)", strokeWidth: 1.5 },
   };
   /** Models of a comparison, in order: the cycle of the matplotlib displays. */
   const CYCLE = ["--cycle-1", "--cycle-2", "--cycle-3", "--cycle-4", "--cycle-5", "--cycle-6"];
@@ -111,8 +109,6 @@
     if (mark === "band")
       return element("rect", { x: left, y: y - 9, width: 28, height: 11, ...look });
     if (mark === "dot") return element("circle", { cx: left + 14, cy: y - 4, r: 4.5, ...look });
-    if (mark === "square")
-      return element("rect", { x: left + 10, y: y - 8, width: 8, height: 8, ...look });
     return element("path", {
       d: `M${left} ${y - 4}h28`,
       fill: "none",

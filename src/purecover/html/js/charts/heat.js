@@ -6,47 +6,35 @@
   const { LEGEND_ROW, axisX, axisY, tip, element, number, short, room, finish } = parts.frame;
 
   const MARK = { fill: "#d55e00", stroke: "#ffffff", "stroke-width": 2 };
+  const GRAY = "var(--infeasible)";
 
-  /** A map of AUC: spec {title, description, alphas, betas, value(alpha, beta), own: [alpha, beta]}. */
-  function heat(spec, width) {
+  /**
+   * A map: spec {title, description, alphas, betas, value(alpha, beta)}; a point marks the alpha and
+   * beta of `state`, and `set` takes those of a click.
+   */
+  function heat(spec, width, state, set) {
     const [left, right] = [52, 12];
     const [xs, ys] = [borders(spec.alphas), borders(spec.betas)];
-    const cells = [];
-    const table = [];
-    spec.alphas.forEach((alpha, i) =>
-      spec.betas.forEach((beta, j) => {
-        const auc = spec.value(alpha, beta);
-        table.push([alpha, beta, auc ?? ""]);
-        if (alpha < beta)
-          cells.push({ x1: xs[i], x2: xs[i + 1], y1: ys[j], y2: ys[j + 1], alpha, beta, auc });
+    const cells = spec.alphas.flatMap((alpha, i) =>
+      spec.betas.map((beta, j) => {
+        const place = { x1: xs[i], x2: xs[i + 1], y1: ys[j], y2: ys[j + 1] };
+        return { ...place, alpha, beta, auc: spec.value(alpha, beta) };
       }),
     );
     const found = cells.filter((cell) => cell.auc !== null);
     const values = found.map((cell) => cell.auc);
     const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
-    const box = {
-      x1: "x1",
-      x2: "x2",
-      y1: "y1",
-      y2: "y2",
-      clip: true,
-      shapeRendering: "crispEdges",
-    };
-    const rows = 3;
-    const hatch = `hatch-${spec.name}`;
+    const box = { x1: "x1", x2: "x2", y1: "y1", y2: "y2", clip: true, shapeRendering: "crispEdges" };
+    const rows = 2;
     const svg = Plot.plot({
       ...room(width, Math.round(0.8 * (width - left - right)), { left, right, rows: rows + 1 }),
-      x: { domain: [xs[0], xs[xs.length - 1]], type: spec.logarithmic ? "log" : "linear" },
-      y: { domain: [ys[0], ys[ys.length - 1]] },
+      x: { domain: [xs[0], xs.at(-1)] },
+      y: { domain: [ys[0], ys.at(-1)] },
       color: { scheme: "viridis", domain: low < high ? [low, high] : [low - 0.01, high + 0.01] },
       marks: [
-        Plot.frame({ fill: `url(#${hatch})`, stroke: "var(--rule)" }),
-        Plot.rect(
-          cells.filter((cell) => cell.auc === null),
-          { ...box, fill: "var(--infeasible)" },
-        ),
+        Plot.frame({ fill: GRAY, stroke: "var(--rule)" }),
         Plot.rect(found, { ...box, fill: "auc" }),
-        axisX("Alpha", { ticks: 5, ...(spec.logarithmic ? { tickFormat: "~g" } : {}) }),
+        axisX("Alpha", { ticks: 5 }),
         axisY("Beta", { ticks: 5 }),
         Plot.tip(
           cells,
@@ -63,96 +51,56 @@
       ],
     });
     const legend = [
-      { mark: "band", look: { fill: "var(--infeasible)" }, label: "does not fit the scores" },
-      {
-        mark: "band",
-        look: { fill: `url(#${hatch})`, stroke: "var(--rule)" },
-        label: "alpha not below beta",
-      },
+      { mark: "band", look: { fill: GRAY }, label: "does not fit the scores" },
       { mark: "dot", look: { ...MARK, "stroke-width": 1.5 }, label: "alpha and beta in use" },
     ];
     const color = svg.scale("color");
     finish(svg, { ...spec, legend, left });
-    svg.prepend(hatching(hatch));
     svg.append(
       ramp(color, low, high, left, Number(svg.getAttribute("height")) - LEGEND_ROW * (rows + 1)),
     );
     const [x, y] = [svg.scale("x"), svg.scale("y")];
     const mark = element("circle", { r: 6, ...MARK });
     svg.append(mark);
-    return {
-      svg,
-      table: { columns: ["alpha", "beta", "auc"], rows: table },
-      move(alpha, beta) {
-        const outside =
-          alpha < xs[0] || alpha > xs[xs.length - 1] || beta < ys[0] || beta > ys[ys.length - 1];
-        mark.setAttribute("visibility", outside ? "hidden" : "visible");
-        mark.setAttribute("cx", x.apply(alpha));
-        mark.setAttribute("cy", y.apply(beta));
-      },
-      /** Alpha and beta at a place of the page; null outside the map. */
-      at(event) {
-        const rectangle = svg.getBoundingClientRect();
-        const scale = Number(svg.getAttribute("width")) / rectangle.width;
-        const alpha = x.invert((event.clientX - rectangle.left) * scale);
-        const beta = y.invert((event.clientY - rectangle.top) * scale);
-        const inside =
-          alpha >= xs[0] &&
-          alpha <= xs[xs.length - 1] &&
-          beta >= ys[0] &&
-          beta <= ys[ys.length - 1];
-        return inside ? [alpha, beta] : null;
-      },
-    };
+    const inside = (alpha, beta) =>
+      alpha >= xs[0] && alpha <= xs.at(-1) && beta >= ys[0] && beta <= ys.at(-1);
+    function move() {
+      mark.setAttribute("visibility", inside(state.alpha, state.beta) ? "visible" : "hidden");
+      mark.setAttribute("cx", x.apply(state.alpha));
+      mark.setAttribute("cy", y.apply(state.beta));
+    }
+    svg.addEventListener("click", (event) => {
+      const rectangle = svg.getBoundingClientRect();
+      const scale = Number(svg.getAttribute("width")) / rectangle.width;
+      const alpha = x.invert((event.clientX - rectangle.left) * scale);
+      const beta = y.invert((event.clientY - rectangle.top) * scale);
+      if (inside(alpha, beta))
+        set({ alpha: Number(alpha.toPrecision(3)), beta: Number(beta.toPrecision(3)) });
+    });
+    move();
+    const table = cells.map(({ alpha, beta, auc }) => [alpha, beta, auc ?? ""]);
+    return { svg, move, table: { columns: ["alpha", "beta", "auc"], rows: table } };
   }
 
   /** Borders of cells around the points of a grid: midpoints, and the grid's own ends. */
   function borders(grid) {
-    const out = [grid[0]];
-    for (let i = 1; i < grid.length; i++) out.push((grid[i - 1] + grid[i]) / 2);
-    out.push(grid[grid.length - 1]);
-    return out;
-  }
-
-  function hatching(id) {
-    const defs = element("defs");
-    const pattern = element("pattern", { id, width: 7, height: 7, patternUnits: "userSpaceOnUse" });
-    pattern.append(
-      element("rect", { width: 7, height: 7, fill: "var(--paper)" }),
-      element("path", {
-        d: "M-1 8L8 -1M-1 1L1 -1M6 8L8 6",
-        stroke: "var(--rule)",
-        "stroke-width": 1.2,
-      }),
-    );
-    defs.append(pattern);
-    return defs;
+    const middles = grid.slice(1).map((value, i) => (grid[i] + value) / 2);
+    return [grid[0], ...middles, grid.at(-1)];
   }
 
   /** The scale of colors with its ends, in the first row of the legend. */
   function ramp(color, low, high, left, y) {
     const group = element("g", { "aria-hidden": "true", "text-anchor": "start" });
-    const [steps, long] = [40, 140];
-    const at = left + 44;
-    group.append(
-      element("text", { x: left, y: y + 10, fill: "currentColor" }, `AUC ${number(low, 2)}`),
-    );
-    const start = at + 26;
+    const [steps, long, start] = [40, 140, left + 70];
+    const word = (x, text) =>
+      group.append(element("text", { x, y: y + 10, fill: "currentColor" }, text));
     for (let i = 0; i < steps; i++) {
       const fill = color.apply(low + ((i + 0.5) / steps) * (high - low));
-      group.append(
-        element("rect", {
-          x: start + (i * long) / steps,
-          y,
-          width: long / steps + 0.5,
-          height: 11,
-          fill,
-        }),
-      );
+      const x = start + (i * long) / steps;
+      group.append(element("rect", { x, y, width: long / steps + 0.5, height: 11, fill }));
     }
-    group.append(
-      element("text", { x: start + long + 8, y: y + 10, fill: "currentColor" }, number(high, 2)),
-    );
+    word(left, `AUC ${number(low, 2)}`);
+    word(start + long + 8, number(high, 2));
     return group;
   }
 

@@ -1,5 +1,5 @@
-// What the sliders are set to, and what follows from it. At the report's own alpha, beta, threshold
-// and costs the page shows the figures that stand in the file; elsewhere those of the engine.
+// What alpha, beta, threshold and costs are set to, and what follows from them. At the report's own
+// values the page shows the figures that stand in the file; elsewhere those of the engine.
 (() => {
   "use strict";
 
@@ -18,9 +18,6 @@
   const state = { ...OWN };
   const whole = (value) => Math.round(value).toLocaleString("en-US");
   const percent = (value) => `${Number((100 * value).toPrecision(value < 0.01 ? 2 : 3))} %`;
-  // The AUC if alpha and beta are as estimated, where the report has a more cautious one.
-  const direct = Math.min(report.auc_direct, 1);
-  const cautious = report.auc !== null && report.auc < direct - 1e-9 ? direct : null;
   const values = ({ alpha, beta }) => `alpha ${short(alpha, 4)} and beta ${short(beta, 4)}`;
 
   function view() {
@@ -36,13 +33,20 @@
       state.alpha < state.beta
         ? engine.recover(counts, { ...settings, ...state, optimism })
         : null;
-    // Alpha and beta of the report are the report's affair: its headline and checks describe them.
+    // The AUC is that of all scores, which the counts here may have fewer of.
+    if (result) result.metrics.roc_auc = aucAt(state.alpha) ?? result.auc;
+    // Alpha and beta of the report are the report's affair: its table and checks describe them.
     const fits =
       result !== null && (result.feasible || !(moved.proportions || report.contradicted));
-    // An estimate may leave open what its mean does not allow.
-    const own = !moved.proportions && !report.infeasible;
-    return { moved, result, fits, problem: own ? "" : problem(result) };
+    return { moved, result, fits, problem: moved.proportions ? problem(result) : "" };
   }
+
+  /** The AUC at another alpha and the beta that is set; null where it leaves [0, 1]. */
+  const aucAt = (alpha) => engine.auc(report.auc_pu, alpha, state.beta);
+
+  /** Half the width of its interval there; null without intervals. */
+  const halfAt = (alpha) =>
+    payload.auc_pu_half === null ? null : payload.auc_pu_half / (state.beta - alpha);
 
   /** Why alpha and beta cannot be what they are set to; empty if they can. */
   function problem(result) {
@@ -63,5 +67,7 @@
   const current = view();
   const renew = () => Object.assign(current, view());
 
-  parts.state = Object.freeze({ OWN, state, current, observed, renew, values, whole, percent, cautious });
+  parts.state = Object.freeze({
+    OWN, state, current, observed, renew, values, whole, percent, aucAt, halfAt,
+  });
 })();

@@ -1,0 +1,305 @@
+"""The details of a report: all metrics, alpha and beta, expected numbers, checks, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from purecover._documents.formats import (
+    between,
+    capitalized,
+    ends,
+    number,
+    percent,
+    share,
+    share_digits,
+)
+from purecover._documents.parts import Row, Section, Table, fact_tables
+from purecover._documents.summary import (
+    RANDOM_LABELS_UNSEEN,
+    confidence_level,
+    metric_columns,
+    sizes,
+    target_of,
+    title_of,
+)
+from purecover.recovery.metrics import METRICS, RecoveredMetrics
+
+if TYPE_CHECKING:
+    from purecover.estimators.estimate import PriorEstimate
+    from purecover.intervals.interval import Interval
+    from purecover.report.results import PUReport
+
+_METHODS = {"reference": "comparison with real problems (reference)"}
+"""Names of estimators that say nothing by themselves."""
+
+_DISAGREEMENT = 0.1
+"""Difference of two estimates from which on the estimators disagree."""
+
+
+def sections(report: PUReport) -> dict[str, Section]:
+    """All sections of a report by name, in the order in which they are written."""
+    found = {"metrics": _metrics(report), "unlabeled": _unlabeled(report)}
+    if report.estimation is not None:
+        found["estimation"] = _estimation(report, report.estimation)
+    return found | {
+        "assumptions": assumptions_section(report),
+        "checks": _checks(report),
+        "facts": Section("Data and settings", _facts(report)),
+    }
+
+
+def _checks(report: PUReport) -> Section:
+    rows = [
+        Row(
+            f"{check.code} {check.severity}: {check.title}",
+            {"message": capitalized(check.message), "hint": capitalized(check.hint)},
+        )
+        for check in report.findings
+    ]
+    columns = {"message": "What was found", "hint": "What to do"}
+    tables = [Table("Check", columns, rows, numbers=False)] if rows else []
+    quiet = [check for check in report.checks if not check.fired]
+    listed = ", ".join(f"{check.code} {check.outcome}" for check in quiet)
+    sentence = "" if rows else f"None of the {len(quiet)} checks found a problem."
+    return Section("Checks", tables, sentence, f"{listed}. {RANDOM_LABELS_UNSEEN}.")
+
+
+def assumptions_section(report: PUReport) -> Section:
+    """The assumptions of a report, and what the data show of each."""
+    by_topic = {check.topic: check for check in report.checks}
+    random, clean = by_topic.get("random labels"), by_topic.get("clean labels")
+    found, p = report.estimation, report.proportions
+    pure = {
+        "determined": "Not assumed: alpha was given.",
+        "assumed": "Assumed.",
+        "estimated": "Not assumed: similar real problems show how pure such ends are.",
+    }
+    doubt = clean.message if clean is not None and clean.fired else ""
+    if found is not None and found.clean_probability is not None:
+        doubt = f"Probability {found.clean_probability:.2f}; beta is {p.beta:.3f} in the mean."
+    if report.truth is not None and report.truth.beta < p.beta == 1:
+        doubt = f"By the truth given, {share(1 - report.truth.beta)} of the labels are wrong."
+    statements = {
+        "The labeled are a random sample of all positives (SCAR)": random.message
+        if random is not None and random.fired
+        else "Scores alone cannot show this; scar_test looks at features.",
+        "The highest scores are all positives, the lowest all negatives": pure[report.state],
+        "Every labeled row is positive (beta 1)": doubt
+        or f"Beta is {p.beta:.4g} ({p._beta_origin}).",
+        "No row was used to train the model that scored it": report.scores_from
+        or "Scores alone cannot show this.",
+    }
+    rows = [Row(statement, {"why": capitalized(why)}) for statement, why in statements.items()]
+    return Section("Assumptions", [Table("Assumption", {"why": "What is known"}, rows, False)])
+
+
+def _estimation(report: PUReport, found: PriorEstimate) -> Section:
+    sentence = f"Alpha and beta were estimated by {estimated_by(found)}."
+    if found.intervals:
+        coverage = next(iter(found.intervals.values())).confidence_level
+        sentence += f" In brackets stand {percent(coverage)} intervals."
+    rows = []
+    for title, alpha, beta, intervals in estimates(report):
+        values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
+        cells = {
+            key: f"{number(value)} {ends(intervals.get(key))}".rstrip()
+            for key, value in values.items()
+        }
+        rows.append(Row(title, cells))
+    columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
+    notes = [*if_verified(found), *found.notes]
+    if bounds := ", ".join(
+        f"{name} {low:.3f} to {high:.3f}"
+        for name, (low, high) in found.identification.items()
+        if name != "delta"
+    ):
+        notes.append(f"Whatever the shares of positives at both ends of the scores: {bounds}.")
+    alphas = [pair[0] for pair in report.other_estimates.values()]
+    if alphas and max(alphas) - min(alphas) > _DISAGREEMENT:
+        notes.append("The other estimators, which assume that the highest scores are all")
+        notes[-1] += " positives, disagree: here their assumption is doubtful."
+    return Section("Alpha and beta", [Table("Estimator", columns, rows)], sentence, notes=notes)
+
+
+def estimates(report: PUReport) -> Iterator[tuple[str, float, float, Mapping[str, Interval]]]:
+    """Name, alpha, beta and intervals of the estimator in use, then of the other estimators."""
+    if (found := report.estimation) is None:
+        return
+    yield found.estimator, found.proportions.alpha, found.proportions.beta, found.intervals
+    for name, pair in report.other_estimates.items():
+        yield name, *pair, {}
+
+
+def estimated_by(estimate: PriorEstimate) -> str:
+    """The method of an estimate, and whether beta was given or assumed."""
+    name = _METHODS.get(estimate.estimator, estimate.estimator)
+    if estimate.beta_given:
+        return f"{name}, beta given"
+    return name if estimate.beta_estimated else f"{name}, labels taken as right"
+
+
+def if_verified(estimate: PriorEstimate) -> list[str]:
+    """By how much verified labels would narrow the interval of alpha, if by a twentieth or more."""
+    clean, now = estimate.alpha_clean, estimate.intervals.get("alpha")
+    if clean is None or now is None or clean[1] - clean[0] > 0.95 * now.width:
+        return []
+    d = share_digits(estimate.proportions.alpha)
+    ends = f"[{clean[0]:.{d}f}, {clean[1]:.{d}f}]"
+    return [f"If the labels were verified, pass beta=1: the interval of alpha becomes {ends}."]
+
+
+def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
+    """Names of the metrics to show: all but an F-beta that repeats F1."""
+    repeats_f1 = metrics.options.f_beta == 1 and "f1" in metrics
+    return [name for name in metrics if not (repeats_f1 and name == "f_beta")]
+
+
+def detailed_row(report: PUReport, name: str) -> Row:
+    """One metric with four decimals: observed, corrected, interval and true value."""
+    metrics, truth = report.metrics, report.truth
+    cells = {"observed": number(metrics.observed[name]), "recovered": number(metrics[name])}
+    if report.contradicted:
+        cells["recovered"] = "–"
+    if confidence_level(report) is not None:
+        cells["interval"] = ends(report.intervals.get(name))
+    if truth is not None:
+        cells["true"] = number(truth.metrics[name])
+    return Row(title_of(name, metrics.options), cells, name, METRICS[name].kind)
+
+
+def _metrics(report: PUReport) -> Section:
+    """All metrics worth a row, a table for each kind."""
+    options = report.metrics.options
+    headings = {
+        "ranking": "Over all thresholds",
+        "threshold": f"At the threshold: score ≥ {report.metrics.threshold:.6g}",
+        "top_k": f"Among the {options.top_k or 0:,} highest unlabeled scores",
+        "probability": "Of scores as probabilities of the true class",
+    }
+    columns = metric_columns(report)
+    rows = [detailed_row(report, name) for name in shown_metrics(report.metrics)]
+    tables = [
+        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
+    ]
+    notes = [f"Precision and AUC-PR are of {population(report)} ({report.proportions.scenario})."]
+    if how := interval_methods(report.intervals.items()):
+        varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
+        notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
+    return Section("Metrics", tables, note=" ".join(notes))
+
+
+def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:
+    """Metrics by the method of their intervals; the most frequent method is named last."""
+    methods: dict[str, dict[str, None]] = {}
+    for metric, interval in intervals:
+        if interval.method != "none":
+            title = METRICS[metric].title if metric in METRICS else metric
+            methods.setdefault(interval.method, {})[title] = None
+    if not methods:
+        return ""
+    common = max(methods, key=lambda method: len(methods[method]))
+    # Some titles have commas themselves.
+    parts = [f"{' / '.join(t)}: {method}" for method, t in methods.items() if method != common]
+    parts.append(f"the others: {common}" if parts else common)
+    return "; ".join(parts)
+
+
+def population(report: PUReport) -> str:
+    """The rows that precision refers to."""
+    named = {
+        "deployment": "rows like the unlabeled",
+        "pooled": "labeled and unlabeled rows together",
+    }
+    other = f"a population with {share(report.metrics.prior)} positives"
+    return named.get(str(target_of(report)), other)
+
+
+def _unlabeled(report: PUReport) -> Section:
+    """Expected numbers among the unlabeled at the threshold."""
+    c = report.confusion
+    numbers: dict[str, dict[str, float]] = {
+        f"Score ≥ {c.threshold:.6g}": {"tp": c.tp, "fp": c.fp, "flagged": c.flagged},
+        f"Score < {c.threshold:.6g}": {"fn": c.fn, "tn": c.tn, "passed": c.fn + c.tn},
+        "All": {
+            "positive": c.tp + c.fn,
+            "negative": c.fp + c.tn,
+            "all": c.flagged + c.fn + c.tn,
+        },
+    }
+    rows = [
+        Row(
+            title,
+            {
+                key: "–" if report.contradicted else f"{value:,.0f}{c.between(key)}"
+                for key, value in cells.items()
+            },
+        )
+        for title, cells in numbers.items()
+    ]
+    caption = "Expected sums of weights" if report.counts.is_weighted else "Expected numbers"
+    columns = {"true": "Positive", "false": "Negative", "both": "Both"}
+    table = Table(f"{caption} among the unlabeled", columns, rows)
+    return Section("At the threshold", [table], "" if report.contradicted else capitalized(f"{c}."))
+
+
+def _facts(report: PUReport) -> list[Table]:
+    counts, truth = report.counts, report.truth
+    data = sizes(counts)
+    data["Bins of scores" if counts.is_binned else "Distinct scores"] = f"{counts.n_thresholds:,}"
+    if report.scores_from is not None:
+        data["Scores of"] = report.scores_from
+    data |= {f"{name} of the exact scores": text for name, text in binning_bounds(report)}
+    shares = {name: f"{getattr(report.proportions, name):.4g}" for name in ("alpha", "beta")}
+    given = proportions_facts(report, shares)
+    if truth is not None:
+        given |= {"True alpha": f"{truth.alpha:.4g}", "True beta": f"{truth.beta:.4g}"}
+    chosen = "the caller" if report.threshold_chosen else "Youden index"
+    if report.bootstrap is not None and report.bootstrap.optimism is not None:
+        chosen += ", metrics there corrected for the choice"
+    settings = {
+        "Threshold": f"{report.metrics.threshold:.6g}",
+        "Threshold chosen by": chosen,
+        "Repair of the ROC curve": report.roc.repair,
+        "Repair of the precision-recall curve": report.pr.repair,
+        "Area under precision-recall": report.pr.area,
+        "Raw points outside [0, 1]": f"{report.roc.n_outside:,} of {report.roc.fpr_raw.size:,}",
+    }
+    if report.bootstrap is not None:
+        settings["Resamples"] = resamples(report.bootstrap.n_resamples, report.random_state)
+        if report.bootstrap.n_rejected:
+            settings["Resamples without an estimate"] = f"{report.bootstrap.n_rejected:,}"
+    return fact_tables(Data=data, Proportions=given, Settings=settings)
+
+
+def proportions_facts(
+    report: PUReport, shares: Mapping[str, str], estimated_from: str | None = None
+) -> dict[str, str]:
+    """Alpha and beta, their origin, and the population, as names and values."""
+    origin = report.proportions.origin
+    if report.estimation is not None:
+        origin = f"estimated by {estimated_by(report.estimation)}"
+    return {
+        "Share of positives among the unlabeled, alpha": shares["alpha"],
+        "Share of positives among the labeled, beta": shares["beta"],
+        "Where they come from": origin,
+        **({} if estimated_from is None else {"Estimated once, from": estimated_from}),
+        "Scenario": report.proportions.scenario,
+        "Share of positives where precision applies": f"{report.metrics.prior:.4g}",
+    }
+
+
+def resamples(n_resamples: int, seed: int | None) -> str:
+    """The number of replicates and their seed."""
+    return f"{n_resamples:,}" + ("" if seed is None else f", seed {seed}")
+
+
+def binning_bounds(report: PUReport) -> list[tuple[str, str]]:
+    """Bounds of the areas of the exact scores where they were counted in bins; else empty."""
+    bounds = report.bounds
+    if bounds is None:
+        return []
+    auc = None if report.infeasible else bounds.auc
+    areas = {"Observed AUC": bounds.auc_pu, "AUC": auc, "AUC-PR (isotonic)": bounds.auc_pr}
+    return [(name, between(pair)) for name, pair in areas.items() if pair is not None]

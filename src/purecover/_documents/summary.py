@@ -1,0 +1,388 @@
+"""The answer of a report: at most 25 lines that say one number, one alpha and one interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from purecover._documents.formats import (
+    WIDE,
+    bounded,
+    capitalized,
+    from_to,
+    number,
+    percent,
+    precise,
+    share,
+    shares_within,
+)
+from purecover._documents.parts import Block, Caution, Headline, Row, Table
+from purecover._typing import Target
+from purecover.recovery.metrics import METRICS, MetricOptions
+from purecover.recovery.rates import map_rates
+
+if TYPE_CHECKING:
+    from purecover.counts import ScoreCounts
+    from purecover.proportions import MixtureProportions
+    from purecover.report.results import PUReport
+
+RARE = 0.1
+"""Share of positives below which precision says more than the AUC: few pairs decide on the AUC."""
+
+NO_FINDING = "No check found a problem."
+RANDOM_LABELS_UNSEEN = "No check can see whether the labeled are a random sample of all positives"
+SCOPE = "Scope: positives like the labeled ones."
+_OVERALL = ("roc_auc", "auc_pr")
+_AT_THRESHOLD = ("recall", "specificity", "precision", "f1")
+_OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
+_MOST_CAUTIONS = 3
+_STEP = 0.05
+"""An error of a given alpha whose consequence is shown."""
+
+PRICES = {
+    "ten-rows": (
+        "ten high-scoring rows judged",
+        "purecover audit sample FILE",
+        "audit.draw(scores, labeled)",
+    ),
+    "clean-labels": ("labels verified", "--beta 1", "beta=1"),
+    "pure-top": (
+        "highest scores all positive",
+        "--assume pure-top",
+        'assume=["pure-top"]',
+    ),
+    "more-rows": ("four times as many rows", "", ""),
+}
+"""What would narrow the interval of the AUC: in words, in a shell and in Python."""
+
+
+def summary(report: PUReport, file: str | None = None) -> list[Block]:
+    """Return the answer as lines and tables; ``file`` names the file that a command read."""
+    blocks: list[Block] = [[_data_line(report, file)]]
+    if told := cautions(report):
+        blocks.append(told)
+    blocks.append(metric_tables(report))
+    if not report.contradicted:
+        blocks.append(answer_lines(report))
+        blocks += price_blocks(report, in_shell=file is not None)
+    more = "report.details(), report.to_html(FILE)"
+    blocks.append([f"More: {more if file is None else '--details, --html FILE'}"])
+    return blocks
+
+
+def headline(report: PUReport) -> Headline:
+    """Return the first sentences of a page: the AUC, alpha, the scope, and cautions."""
+    if report.contradicted:
+        return Headline([f"Observed AUC {report.auc_pu:.3f}."], [], cautions(report))
+    interval = report.intervals.get("roc_auc")
+    lead = f"AUC {precise(report.auc, interval)}"
+    if bounded(interval):
+        lead += f", {from_to(interval)} ({percent(interval.confidence_level)} interval)"
+    return Headline(
+        [f"{lead}; observed {report.auc_pu:.3f}."], answer_lines(report), cautions(report)
+    )
+
+
+def sizes(counts: ScoreCounts) -> dict[str, str]:
+    """Numbers of labeled, unlabeled and known negative rows, or sums of their weights."""
+    weighted = " (sum of weights)" if counts.is_weighted else ""
+    found = {"Labeled": counts.n_labeled, "Unlabeled": counts.n_unlabeled}
+    if counts.n_negative:
+        found["Known negatives"] = counts.n_negative
+    return {name: f"{size:,.10g}{weighted}" for name, size in found.items()}
+
+
+def size_line(counts: ScoreCounts) -> str:
+    """Write the numbers of rows as ``300 labeled rows, 1,497 unlabeled``."""
+    things = "labeled (sums of weights)" if counts.is_weighted else "labeled rows"
+    text = f"{counts.n_labeled:,.10g} {things}, {counts.n_unlabeled:,.10g} unlabeled"
+    if counts.n_negative:
+        text += f", {counts.n_negative:,.10g} known negative"
+    return f"{text}, in {counts.n_thresholds:,} bins of scores" if counts.is_binned else text
+
+
+def _data_line(report: PUReport, file: str | None) -> str:
+    text = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
+    return text if report.scores_from is None else f"{text}; scores of {report.scores_from}"
+
+
+def has_rare_positives(report: PUReport) -> bool:
+    """Return whether positives are so rare that precision says more than the AUC."""
+    return 0 < report.metrics.prior < RARE and "precision" in report.metrics
+
+
+def title_of(name: str, options: MetricOptions) -> str:
+    """The title of a metric with its parameters."""
+    title = METRICS[name].title
+    parameters = {
+        "f_beta": f" (beta {options.f_beta:g})",
+        "cost": f" (miss {options.cost_fn:g}, false alarm {options.cost_fp:g})",
+        "net_benefit": f" (flagged from {options.threshold_probability:g})",
+    }
+    if name == "partial_auc":
+        return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
+    if name == "auc_pr" and options.area != "davis-goadrich":
+        return f"{title} ({options.area})"
+    return title + parameters.get(name, "")
+
+
+def requested_metrics(options: MetricOptions) -> list[str]:
+    """Metrics whose parameters the caller has set."""
+    requested = {
+        "f_beta": options.f_beta != 1,
+        "cost": (options.cost_fn, options.cost_fp) != (1, 1),
+        "precision_at_k": options.top_k is not None,
+        "recall_at_k": options.top_k is not None,
+        **dict.fromkeys(_OF_PROBABILITIES, options.probabilities),
+        "net_benefit": options.probabilities,
+    }
+    return [name for name, wanted in requested.items() if wanted]
+
+
+def confidence_level(report: PUReport) -> float | None:
+    """The confidence level of the metrics, if they have intervals."""
+    found = (report.intervals[name] for name in report.metrics if name in report.intervals)
+    return next((interval.confidence_level for interval in found), None)
+
+
+def metric_columns(report: PUReport) -> dict[str, str]:
+    """Heads of the columns of metrics."""
+    columns = {"observed": "Observed", "recovered": "Corrected"}
+    if (coverage := confidence_level(report)) is not None:
+        columns["interval"] = f"{percent(coverage)} interval"
+    return columns if report.truth is None else columns | {"true": "True"}
+
+
+def metric_row(report: PUReport, name: str) -> Row:
+    """One metric: observed, corrected, and its interval and true value if there are any.
+
+    The observed value is of the rows that the corrected one is of: among unlabeled rows alone
+    there is none of precision.
+    """
+    interval = None if report.infeasible and name == "roc_auc" else report.intervals.get(name)
+    metric = METRICS[name]
+    unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
+    cells = {"observed": "" if unseen else number(report.metrics.observed[name], 3)}
+    value, least = report.metrics[name], metric.range[0]
+    if report.contradicted:
+        cells["recovered"], interval = "-", None
+    elif math.isfinite(least) and math.isfinite(metric.range[1]):
+        cells["recovered"] = precise(value, interval)
+    else:
+        cells["recovered"] = number(value, 3)
+    if confidence_level(report) is not None:
+        cells["interval"] = from_to(interval)
+    if report.truth is not None:
+        cells["true"] = number(report.truth.metrics[name], 3)
+    return Row(title_of(name, report.metrics.options), cells, name, metric.kind)
+
+
+def metric_tables(report: PUReport) -> list[Table]:
+    """The main metrics, a table for each kind; with rare positives or a review, precision leads."""
+    options, columns = report.metrics.options, metric_columns(report)
+    leads = has_rare_positives(report) or report.review is not None
+    names = [*_OVERALL, *_AT_THRESHOLD, *requested_metrics(options)]
+    if leads:
+        names.sort(key=_lead_order)
+    headings = {
+        "ranking": "Over all thresholds:" if leads else "",
+        "threshold": _threshold_heading(report),
+        "top_k": f"Among the {options.top_k or 0:,} highest unlabeled scores:",
+        "probability": "Of scores as probabilities of the true class:",
+    }
+    rows = [metric_row(report, name) for name in names if name in report.metrics]
+    tables = [
+        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
+    ]
+    for table in tables:
+        if table.rows[0].kind == "threshold":
+            table.rows.extend(_count_rows(report))
+    return tables
+
+
+def _lead_order(name: str) -> tuple[bool, bool]:
+    return METRICS[name].kind != "threshold", name != "precision"
+
+
+def _threshold_heading(report: PUReport) -> str:
+    c, counts = report.metrics, report.counts
+    how = "given" if report.threshold_chosen else "best Youden index"
+    if report.review is not None:
+        how = f"to review {report.review:,} rows"
+    flagged = float(counts.unlabeled[counts.thresholds >= c.threshold].sum())
+    return f"At score >= {c.threshold:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):"
+
+
+def _count_rows(report: PUReport) -> list[Row]:
+    """Positives flagged and missed among the unlabeled, unless next to nothing is known of them."""
+    c = report.confusion
+    rows: list[Row] = []
+    for title, name in (("Positives flagged", "tp"), ("Positives missed", "fn")):
+        value, ends = getattr(c, name), c.intervals.get(name)
+        if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
+            return rows
+        cells = {"observed": "", "recovered": f"{value:,.0f}"}
+        if confidence_level(report) is not None:
+            cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}" if ends else ""
+        if report.truth is not None:
+            cells["true"] = ""
+        rows.append(Row(title, cells, name))
+    return rows
+
+
+def answer_lines(report: PUReport) -> list[str]:
+    """Return a line each on alpha and its origin, on other values of it, and on the scope."""
+    lines = [alpha_line(report), range_line(report), SCOPE]
+    target = target_of(report)
+    if target == "pooled":
+        lines[-1] += " Precision is for labeled and unlabeled rows together."
+    elif not isinstance(target, str):
+        lines[-1] += f" Precision is for a population with {share(target)} positives."
+    return [line for line in lines if line]
+
+
+def alpha_line(report: PUReport) -> str:
+    """Say what alpha is, where it comes from, and beta where it is known or not near 1."""
+    value, origin, labels = alpha_words(report)
+    return f"Alpha: {value} of the unlabeled rows are positive ({origin}){labels}."
+
+
+def alpha_words(report: PUReport) -> tuple[str, str, str]:
+    """Write alpha, its origin with its interval, and beta where it is known or not near 1."""
+    p, found, interval = report.proportions, report.estimation, report.intervals.get("alpha")
+    value, within = shares_within(p.alpha, interval)
+    origin = {
+        "determined": p.origin.partition(", beta ")[0],
+        "assumed": "assuming that the highest scores are all positives",
+        "estimated": "estimated from comparable data",
+    }[report.state]
+    if found is not None and report.state == "assumed" and found.estimator != "label-curve":
+        origin += f", by {found.estimator}"
+    if "audit" in origin:
+        origin = "judged rows and scores" if " and audit" in origin else "judged rows"
+    labels = ""
+    if p.beta == 1 and found is None:
+        labels = ", all labels taken as right (beta 1)"
+    elif p.beta < _ALMOST_CLEAN or (p.beta < 1 and (found is None or found.beta_given)):
+        right, ends = shares_within(p.beta, report.intervals.get("beta"))
+        labels = f", {right} of the labels are right (beta{'; ' + ends if ends else ''})"
+    return value, f"{origin}; {within}" if within else origin, labels
+
+
+_ALMOST_CLEAN = 0.98
+"""An estimated share of right labels is shown where it is below."""
+
+
+def range_line(report: PUReport) -> str:
+    """Say what AUC and precision would be for any alpha the scores allow, or if alpha is off."""
+    p, found = report.proportions, report.estimation
+    if report.infeasible or report.auc_pu <= 0.5:
+        return ""
+    if found is not None:
+        least = least_delta(report)
+        beta = p.beta if found.beta_given else 1.0
+        most = precision_if(report, max(beta - least, 0.0), beta)
+        most = max(most, report.metrics.get("precision", 0.0))
+        areas = (report.auc_pu, report._auc_at(least))
+        given = (
+            "Without that assumption"
+            if report.state == "assumed"
+            else "For any alpha the scores allow"
+        )
+        return f"{given}: AUC {areas[0]:.3f} to {areas[1]:.3f}, precision 0 to {number(most, 2)}."
+    if report.intervals.get("alpha") is not None:
+        return ""
+    # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
+    step = min(_STEP, p.delta / 2, p.alpha / 2 or _STEP)
+    ends = [max(p.alpha - step, 0.0), p.alpha + step]
+    low, high = (report._auc_at(p.beta - alpha) for alpha in ends)
+    precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
+    return (
+        f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
+        f"{precision}."
+    )
+
+
+def least_delta(report: PUReport) -> float:
+    """Return the least beta - alpha that the scores allow, at most that of the report.
+
+    It follows from how pure the ends of the scores may be; where alpha was given, from an AUC of 1.
+    """
+    found, used = report.estimation, report.proportions.delta
+    if found is None:
+        least = abs(2 * report.auc_pu - 1)
+        return least if report.contradicted else min(least, used)
+    pure = [d for d in (found.delta_pure, found.delta_pure_noisy) if d is not None]
+    pure = pure or [found.identification.get("delta", (used, 1.0))[0]]
+    return min(*pure, used)
+
+
+def precision_if(report: PUReport, alpha: float, beta: float) -> float:
+    """Precision at the threshold with another alpha and beta, in proportion to the report's."""
+    counts, used = report.counts, report.proportions
+    above = counts.thresholds >= report.metrics.threshold
+    labeled = counts.labeled[above].sum() / counts.n_labeled
+    unlabeled = counts.unlabeled[above].sum() / counts.n_unlabeled
+    of_rates: Any = METRICS["precision"].of_rates
+    target = target_of(report)
+
+    def value(p: MixtureProportions) -> float:
+        tpr, fpr = (min(max(float(rate), 0.0), 1.0) for rate in map_rates(labeled, unlabeled, p))
+        return float(of_rates(tpr, fpr, p.prior(target, counts), report.metrics.options))
+
+    own, other = value(used), value(replace(used, alpha=alpha, beta=beta))
+    return min(other * report.metrics["precision"] / own, 1.0) if own > 0 else other
+
+
+def target_of(report: PUReport) -> Target:
+    """The population of precision, recognized by its share of positives: a name, or that share."""
+    prior = report.metrics.prior
+    named: list[Target] = ["deployment", "pooled"]
+    if report.proportions.scenario == "censoring":  # where both would fit
+        named.reverse()
+    fits = (each for each in named if report.proportions.prior(each, report.counts) == prior)
+    return next(fits, prior)
+
+
+def cautions(report: PUReport) -> list[Caution]:
+    """Return what contradicts the data, with what to do; of many findings the first few."""
+    found = [
+        Caution(
+            check.severity,
+            [check.code],
+            f"Warning: {check.message.rstrip('.')} ({check.code}).",
+            capitalized(check.hint),
+        )
+        for check in report.findings
+        if check.severity != "note"
+    ]
+    if rest := [each.codes[0] for each in found[_MOST_CAUTIONS:]]:
+        text = f"Further warnings in the details: {', '.join(rest)}."
+        found[_MOST_CAUTIONS:] = [Caution("warning", rest, text)]
+    return found
+
+
+def price_blocks(report: PUReport, *, in_shell: bool) -> list[Block]:
+    """What would narrow the interval of the AUC by a fifth or more, and how to have it.
+
+    Nothing where something contradicts the data, or where the interval is narrow.
+    """
+    now = report.intervals.get("roc_auc")
+    if not report.prices or not bounded(now) or now.width <= WIDE or cautions(report):
+        return []
+    rows, note = [], []
+    for price in report.prices:
+        words, command, call = PRICES[price.name]
+        if price.high - price.low > 0.8 * now.width:
+            if price.name == "more-rows":
+                note.append("More rows like these would narrow it by less than a fifth.")
+            continue
+        auc = f"{price.low:.2f} to {price.high:.2f}"
+        if price.name in ("ten-rows", "more-rows"):  # where the answer lies is not known yet
+            auc = f"about {price.high - price.low:.2f} wide"
+        rows.append(Row(words, {"auc": auc, "how": command if in_shell else call}))
+    columns = {"auc": "AUC would be", "how": ""}
+    table = [Table("To narrow this, any one of:", columns, rows, numbers=False)] if rows else []
+    return [each for each in (table, note) if each]

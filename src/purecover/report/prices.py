@@ -1,0 +1,150 @@
+"""What would narrow the interval of the AUC where alpha is estimated, and other estimators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from purecover._codec import Saved
+from purecover._typing import FloatArray
+from purecover.counts import ScoreCounts
+from purecover.exceptions import PurecoverError
+
+if TYPE_CHECKING:
+    from purecover.estimators.estimate import PriorEstimate
+    from purecover.report.results import PUReport
+
+PriceName = Literal["ten-rows", "clean-labels", "pure-top", "more-rows"]
+
+COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
+"""Quick estimators of different kinds, whose agreement shows how far an estimate can be trusted."""
+
+N_DRAWS = 2**12
+N_JUDGED = 10
+MORE = 4.0
+"""Times as many rows, which halves sampling errors."""
+
+
+@dataclass(frozen=True)
+class Price(Saved):
+    """The interval of the AUC that is expected with one more piece of knowledge.
+
+    Attributes
+    ----------
+    name : {"ten-rows", "clean-labels", "pure-top", "more-rows"}
+        Ten judged rows with high scores; verified labels; the highest scores all positives; four
+        times as many rows.
+    low, high : float
+        Ends of the interval.
+    """
+
+    name: PriceName
+    low: float
+    high: float
+
+
+def find_prices(report: PUReport, estimator: Any) -> tuple[Price, ...]:
+    r"""Return what the interval of the AUC would be with more knowledge.
+
+    The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
+    positives among n rows judged above the median labeled score, with the purity
+    :math:`\kappa = \alpha F_1/F_U` there, averaged over k; or by whether beta is 1.
+    """
+    now = report.intervals.get("roc_auc")
+    inner = getattr(estimator, "estimator", estimator)
+    if now is None or report.contradicted or not hasattr(inner, "draws") or report.auc_pu <= 0.5:
+        return ()
+    counts, level = report.counts, now.confidence_level
+    draws = inner.draws(N_DRAWS)
+    draws = draws if inner is estimator else estimator.of_draws(draws)
+    error = float(np.sqrt(np.clip(np.nan_to_num(counts.auc_pu_variance, posinf=0.25), 0, None)))
+    noise = error * np.random.default_rng(0).standard_normal(len(draws))
+    delta = draws[:, 1] - draws[:, 0]
+
+    def ends(weight: FloatArray, share: float = 1.0) -> tuple[float, float]:
+        return _weighted_ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, weight, level)
+
+    found = [Price("ten-rows", *_after_judging(counts, draws, ends))]
+    clean = (draws[:, 1] == 1).astype(np.float64)
+    if 0 < clean.sum() < len(clean):
+        found.append(Price("clean-labels", *ends(clean)))
+    if pure := _if_pure(counts, error, level, clean=bool(clean.all())):
+        found.append(Price("pure-top", *pure))
+    return (*found, Price("more-rows", *ends(np.ones(len(draws)), MORE**-0.5)))
+
+
+def _weighted_ends(areas: FloatArray, weight: FloatArray, level: float) -> tuple[float, float]:
+    order = np.argsort(areas)
+    passed = np.cumsum(weight[order])
+    tails = np.array([(1 - level) / 2, (1 + level) / 2]) * passed[-1]
+    low, high = areas[order[np.searchsorted(passed, tails).clip(0, areas.size - 1)]].clip(0, 1)
+    return float(low), float(high)
+
+
+def _after_judging(counts: ScoreCounts, draws: FloatArray, ends: Any) -> tuple[float, float]:
+    """Return the interval expected after ten rows above the median labeled score were judged."""
+    from scipy.special import comb
+
+    above = np.cumsum(counts.labeled) / counts.n_labeled
+    median = int(np.searchsorted(above, 0.5))
+    labeled = above[median]
+    unlabeled = counts.unlabeled[: median + 1].sum() / counts.n_unlabeled
+    alpha, beta = draws.T
+    recall = ((1 - alpha) * labeled - (1 - beta) * unlabeled) / (beta - alpha)
+    purity = (alpha * recall.clip(0, 1) / max(unlabeled, 1e-12)).clip(0, 1)
+    k = np.arange(N_JUDGED + 1)[:, None]
+    likelihood = comb(N_JUDGED, k) * purity**k * (1 - purity) ** (N_JUDGED - k)
+    chance = likelihood.mean(axis=1)
+    both = [ends(weight) if weight.any() else (0.0, 0.0) for weight in likelihood]
+    low, high = chance @ np.array(both)
+    return float(low), float(high)
+
+
+def _if_pure(
+    counts: ScoreCounts, error: float, level: float, *, clean: bool
+) -> tuple[float, float] | None:
+    """Return the interval if the highest scores were all positives; None without an estimate."""
+    from scipy.special import ndtri
+
+    from purecover.estimators.features import group_scores
+    from purecover.estimators.label_curve import LabelCurve
+
+    try:
+        fitted = LabelCurve(clean="always" if clean else "weigh").fit(group_scores(counts))
+    except PurecoverError:
+        return None
+    delta = fitted.interval(confidence_level=level)["delta"]
+    gain = counts.auc_pu - 0.5
+    middle = 0.5 + gain / delta.estimate
+    reach = float(ndtri((1 + level) / 2)) * error / delta.estimate
+    low = middle - np.hypot(reach, middle - 0.5 - gain / delta.high)
+    high = middle + np.hypot(reach, 0.5 + gain / max(delta.low, 1e-9) - middle)
+    return max(float(low), 0.0), min(float(high), 1.0)
+
+
+def estimate_by_others(counts: ScoreCounts, used: PriorEstimate) -> dict[str, tuple[float, float]]:
+    """Return alpha and beta by the estimators to compare with, as far as they find any."""
+    from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
+    from purecover.estimators.choice import KnownBeta
+    from purecover.estimators.noisy import NoisyLabels
+
+    known, thinned = prior_estimators(), counts.thinned(MAX_THRESHOLDS)
+    found = {}
+    for other in COMPARED:
+        # AlphaMax has a name of its own where labels may be wrong.
+        name = "alphamax-n" if used.beta_estimated and other == "alphamax" else other
+        if other in used.estimator:
+            continue
+        estimator: Any = known[name]()
+        if used.beta_estimated and not estimator.estimates_beta:
+            estimator = NoisyLabels(estimator)
+        try:
+            estimator.fit(thinned)
+            if used.beta_given:
+                estimator = KnownBeta(estimator, used.proportions.beta)
+            found[name] = estimator.proportions_.alpha, estimator.proportions_.beta
+        except PurecoverError:
+            continue
+    return found
