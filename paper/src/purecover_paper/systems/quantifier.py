@@ -7,7 +7,6 @@ from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from purecover import MixtureProportions, ScoreCounts, evaluate
 from purecover.estimators import PriorEstimator, ReferencePosterior
@@ -254,6 +253,8 @@ def _likelihood_ratio(
     counts: ScoreCounts, proportions: MixtureProportions
 ) -> tuple[FloatArray, FloatArray]:
     """Middles of bins, from the lowest, and r / (1 + r) of their likelihood ratios r."""
+    from scipy.optimize import isotonic_regression
+
     n_bins = int(np.clip(np.sqrt(counts.n_labeled) / 3, 10, 60))
     both = (counts.labeled + counts.unlabeled)[::-1].astype(np.float64)
     place = ((np.cumsum(both) - both / 2) / both.sum() * n_bins).astype(np.intp)
