@@ -75,7 +75,6 @@ VALID = {
     },
     "cross_fit_scores": MODEL,
     "error_rates": {**ROWS, "n_resamples": 5},
-    "Quantifier": {"alpha": 0.2, "n_resamples": 5},
     "evidence_constant": {"prior": 0.1},
     "evidence_page": {
         "found": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
@@ -237,7 +236,6 @@ UNSAID = {
     "evaluate_model-beta-nothing",
     "plan-beta-nothing",
     "plan-scores-nothing",
-    "Quantifier-beta-nothing",
     "ScoreMonitor-beta-nothing",
     "make_pu_scorer-beta-nothing",
     "scar_test-scores-nothing",
