@@ -232,7 +232,7 @@ FREE = {
 }
 # Anything true or false will do, or is for the test of a display.
 FREE_EVERYWHERE = {
-    "clip", "curves", "concavity_guard", "latent_noise", "name", "band", "mark",
+    "clip", "curves", "concavity_guard", "name", "band", "mark",
     "choice", "against",
 }  # fmt: skip
 
