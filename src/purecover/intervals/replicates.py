@@ -34,7 +34,7 @@ from purecover.recovery.rates import (
     map_rates,
     trapezoids,
 )
-from purecover.recovery.repairs import tails
+from purecover.recovery.repairs import Samples
 from purecover.recovery.thresholds import WITH_VALUE, best_places, criterion_at
 
 GRID = np.linspace(0.0, 1.0, 201)
@@ -760,12 +760,11 @@ class _Job:
 
     def measure(self, drawn: Draws, data: ScoreCounts) -> _Measured:
         """The same of replicates of (groups of) the data."""
-        sides = (drawn.labeled.astype(np.float64), drawn.unlabeled.astype(np.float64))
-        shares, squares = drawn.shares, (data.labeled_sq, data.unlabeled_sq)
+        samples, shares = Samples.drawn(data, drawn.labeled, drawn.unlabeled), drawn.shares
         alpha, beta = shares.alpha[:, 0], shares.beta[:, 0]
-        observed = tpr_pu, fpr_pu = tails(sides[0]), tails(sides[1])
-        direct = 0.5 + (trapezoids(*observed) - 0.5) / (beta - alpha)
-        n_labeled, n_unlabeled = (side.sum(axis=1) for side in sides)
+        tpr_pu, fpr_pu = samples.tpr_pu, samples.fpr_pu
+        direct = 0.5 + (trapezoids(tpr_pu, fpr_pu) - 0.5) / (beta - alpha)
+        n_labeled, n_unlabeled = samples.labeled.sum(axis=1), samples.unlabeled.sum(axis=1)
         share = drawn.labeled_share
         if share is None:
             share = n_labeled / (n_labeled + n_unlabeled)
@@ -779,13 +778,13 @@ class _Job:
             return _Measured(values, nothing, (np.arange(n), nothing, nothing), (nothing, nothing))
         # The guard has decided on the data; a replicate must not change its mind.
         first, second = self.repairs
-        fpr, tpr = repaired_rates(first, sides, observed, shares, squares)
+        fpr, tpr = repaired_rates(first, samples, shares)
         rates = (fpr, tpr)
         if first not in KEEPS_THRESHOLDS:
-            rates = repaired_rates("isotonic", sides, observed, shares, squares)
+            rates = repaired_rates("isotonic", samples, shares)
         fpr_pr, tpr_pr = fpr, tpr
         if second != first:  # the only pair there is
-            fpr_pr, tpr_pr = blended_rates((fpr, tpr), sides, observed, shares, squares)
+            fpr_pr, tpr_pr = blended_rates((fpr, tpr), samples, shares)
         view = View(
             curve=(fpr, tpr, direct),
             curve_pr=(fpr_pr, tpr_pr, direct),
