@@ -195,7 +195,7 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
         estimate._check_fitted("interval")
         origin = type(estimate).__name__
         if estimate.takes == "scores":
-            resampler = resampler_for(estimate._counts, "multinomial")
+            resampler = resampler_for(estimate._counts)
             if estimate.interval_method != "bootstrap":
                 # Draws of a posterior cost little, and an audit leaves weight to few of them.
                 n_resamples = max(n_resamples, _DRAWS)

@@ -369,7 +369,6 @@ def bootstrap(
     curves: bool = True,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    method: Literal["multinomial", "poisson"] = "multinomial",
     resampler: Resampler | None = None,
     random_state: RandomState = None,
     progress: Progress | None = None,
@@ -401,10 +400,9 @@ def bootstrap(
         Number of replicates.
     confidence_level : float, default=0.95
         Nominal coverage.
-    method : {"multinomial", "poisson"}, default="multinomial"
-        How counts are drawn. Weighted counts always use the second.
     resampler : object, optional
-        Draws counts instead; :func:`group_resampler` makes one for dependent rows.
+        Draws counts instead of numbers from a multinomial distribution, or from Poisson
+        distributions where rows have weights; :func:`group_resampler` makes one for dependent rows.
     random_state : int, numpy.random.Generator or None, default=None
         Where randomness comes from.
     progress : callable or False, optional
@@ -469,7 +467,6 @@ def bootstrap(
         curves=curves,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
-        method=method,
         resampler=resampler,
         random_state=random_state,
         progress=progress,
@@ -488,7 +485,6 @@ def measure_replicates(
     curves: bool = True,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    method: str = "multinomial",
     resampler: Resampler | None = None,
     random_state: RandomState = None,
     progress: Progress | None = None,
@@ -509,7 +505,6 @@ def measure_replicates(
         raise valid.bad_type("estimator", must, estimator)
     valid.check_flag("curves", curves)
     valid.check_progress(progress)
-    valid.check_choice("method", method, ("multinomial", "poisson"))
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
     level = check_level(confidence_level)
     rng = valid.check_random_state(random_state)
@@ -524,7 +519,7 @@ def measure_replicates(
     groups = FEWER_GROUPS if few else GROUPS
     if resampler is None:
         thin = resampling.thinned_to_draw(counts, groups, keep=threshold)
-        resampler = resampling.resampler_for(thin, method)
+        resampler = resampling.resampler_for(thin)
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
@@ -700,8 +695,7 @@ def _at_threshold(
     fpr, tpr = formulas.within_margins(fpr, tpr, flagged, alpha)
     found: dict[str, FloatArray] = {}
     for metric in metrics:
-        assert metric.of_rates is not None  # noqa: S101 - for the type checker: they all have one
-        value = np.array(metric.of_rates(tpr, fpr, prior, options), dtype=np.float64)
+        value = np.array(metric.formula(tpr, fpr, prior, options), dtype=np.float64)
         value[np.isinf(value)] = np.nan  # a lift over next to no positives
         found[metric.name] = value
     above, n = flagged_of
@@ -769,7 +763,7 @@ class _Job:
         if share is None:
             share = n_labeled / (n_labeled + n_unlabeled)
         prior = self._priors(alpha, beta, share)
-        of_curves = tuple(metric for metric in self.others if metric.of_masses is None)
+        of_curves = tuple(metric for metric in self.others if metric.kind != "probability")
         values = self._of_masses(drawn, data, prior)
         n = len(alpha)
         if not self.curves and {metric.name for metric in self.metrics} <= {*values, "roc_auc"}:
@@ -823,7 +817,7 @@ class _Job:
         self, drawn: Draws, data: ScoreCounts, prior: FloatArray
     ) -> dict[str, FloatArray]:
         """Metrics of probabilities, replicate by replicate."""
-        wanted = {m.name: m.of_masses for m in self.metrics if m.of_masses is not None}
+        wanted = {m.name: m.formula for m in self.metrics if m.kind == "probability"}
         found = np.empty((len(wanted), prior.size))
         if wanted:
             for i, (counts, own) in enumerate(drawn.each(data, self.proportions)):
@@ -874,7 +868,7 @@ class Repeating:
         rng = valid.check_random_state(self.random_state)
         thin = counts.thinned(MAX_MEASURED)
         blocks = draws(
-            resampling.resampler_for(thin, "multinomial"),
+            resampling.resampler_for(thin),
             thin,
             proportions,
             self.estimator,

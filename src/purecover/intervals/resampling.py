@@ -304,9 +304,9 @@ def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> Score
     return counts._grouped(np.append(0, ends[:-1] + 1))
 
 
-def resampler_for(counts: ScoreCounts, method: str) -> Resampler:
+def resampler_for(counts: ScoreCounts) -> Resampler:
     """The resampler for counts alone."""
-    if method == "poisson" or counts.is_weighted or counts.labeled.dtype.kind == "f":
+    if counts.is_weighted or counts.labeled.dtype.kind == "f":
         return PoissonResampler(counts)
     return MultinomialResampler(counts)
 

@@ -207,8 +207,8 @@ class Samples:
     @classmethod
     def drawn(cls, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> Samples:
         """Replicates of counts."""
-        sides = (side.astype(np.float64) for side in (labeled, unlabeled))
-        return cls(*sides, (counts.labeled_sq, counts.unlabeled_sq))
+        squares = counts.labeled_sq, counts.unlabeled_sq
+        return cls(labeled.astype(np.float64), unlabeled.astype(np.float64), squares)
 
     @cached_property
     def tpr_pu(self) -> FloatArray:
