@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -37,22 +37,34 @@ class Resampler(Protocol):
         ...
 
 
-def with_both_sides(
-    counts: ScoreCounts, draw: Callable[[], tuple[CountArray, CountArray]], *, groups: bool = False
-) -> ScoreCounts:
-    """A draw of labeled and unlabeled examples with some of each; it is tried again and again."""
-    for _ in range(_MAX_TRIES):
-        labeled, unlabeled = draw()
-        if labeled.any() and unlabeled.any():
-            return replace(counts, labeled=labeled, unlabeled=unlabeled)
-    what, why, hint = "samples", "the weight rests on too few rows for an interval", None
-    if groups:
-        what, why = "samples of groups", "too few groups hold one"
-        hint = "use finer groups, or no groups at all"
-    raise InvalidInputError(
-        f"bootstrap drew {_MAX_TRIES} {what} without a labeled or an unlabeled example: {why}.",
-        hint=hint,
-    )
+@dataclass(frozen=True, repr=False)
+class SidesResampler:
+    """Base of resamplers that draw both sides of one replicate, some examples of each.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        What was observed.
+    """
+
+    counts: ScoreCounts
+
+    _what: ClassVar = "samples"
+    _why: ClassVar = "the weight of one side is on too few rows for an interval"
+    _hint: ClassVar[str | None] = None
+
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
+        """Labeled and unlabeled counts, which may be empty."""
+        raise NotImplementedError
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        """One replicate; it is tried again and again."""
+        for _ in range(_MAX_TRIES):
+            labeled, unlabeled = self.sides(rng)
+            if labeled.any() and unlabeled.any():
+                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+        drew = f"bootstrap drew {_MAX_TRIES} {self._what} without a labeled or an unlabeled example"
+        raise InvalidInputError(f"{drew}: {self._why}.", hint=self._hint)
 
 
 _CERTAIN = 2**12
@@ -156,18 +168,16 @@ class Multinomial:
 
 
 @dataclass(frozen=True)
-class MultinomialResampler:
+class MultinomialResampler(SidesResampler):
     """Draw labeled and unlabeled examples with replacement, each side with its own size."""
-
-    counts: ScoreCounts
 
     @cached_property
     def _sides(self) -> tuple[Multinomial, Multinomial]:
         return Multinomial(self.counts.labeled), Multinomial(self.counts.unlabeled)
 
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
         labeled, unlabeled = self.draw_many(rng, 1)
-        return replace(self.counts, labeled=labeled[0], unlabeled=unlabeled[0])
+        return labeled[0], unlabeled[0]
 
     def draw_many(self, rng: np.random.Generator, size: int) -> tuple[IntArray, IntArray]:
         """Counts of many replicates, one row each."""
@@ -189,7 +199,7 @@ def draw_many(
 
 
 @dataclass(frozen=True)
-class PoissonResampler:
+class PoissonResampler(SidesResampler):
     r"""Draw each example a Poisson(1) number of times; also for weighted counts.
 
     Examples of weights :math:`w_i` at one threshold are drawn together: with
@@ -197,21 +207,14 @@ class PoissonResampler:
     times :math:`Q/W` has the right mean :math:`W` and the right variance :math:`Q`.
     """
 
-    counts: ScoreCounts
-
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
         counts = self.counts
-        return with_both_sides(
-            counts,
-            lambda: (
-                _poisson(rng, counts.labeled, counts.labeled_sq),
-                _poisson(rng, counts.unlabeled, counts.unlabeled_sq),
-            ),
-        )
+        labeled = _poisson(rng, counts.labeled, counts.labeled_sq)
+        return labeled, _poisson(rng, counts.unlabeled, counts.unlabeled_sq)
 
 
 @dataclass(frozen=True, repr=False)
-class GroupResampler:
+class GroupResampler(SidesResampler):
     """Draw whole groups of dependent rows with replacement (cluster bootstrap).
 
     Attributes
@@ -228,11 +231,14 @@ class GroupResampler:
         For each row, its weight.
     """
 
-    counts: ScoreCounts
     position: IntArray
     labeled: BoolArray
     group: IntArray
     weight: FloatArray
+
+    _what: ClassVar = "samples of groups"
+    _why: ClassVar = "too few groups have one"
+    _hint: ClassVar[str | None] = "use finer groups, or no groups at all"
 
     @property
     def n_groups(self) -> int:
@@ -242,15 +248,11 @@ class GroupResampler:
     def __repr__(self) -> str:
         return f"GroupResampler({self.n_groups:,} groups, {self.group.size:,} rows)"
 
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
         n_groups = self.n_groups
-
-        def draw() -> tuple[FloatArray, FloatArray]:
-            times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
-            weight = times[self.group] * self.weight
-            return self._tally(self.labeled, weight), self._tally(~self.labeled, weight)
-
-        return with_both_sides(self.counts, draw, groups=True)
+        times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
+        weight = times[self.group] * self.weight
+        return self._tally(self.labeled, weight), self._tally(~self.labeled, weight)
 
     def thinned(self, counts: ScoreCounts) -> GroupResampler:
         """The same where neighboring scores are counted together."""
