@@ -28,7 +28,6 @@ from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, Recovery
 from purecover.recovery.rates import (
     Shares,
     check_data,
-    effective_size,
     effective_sizes,
     interpolated,
     map_rates,
@@ -71,25 +70,20 @@ def _unseen(size: float, level: float) -> float:
     return float(1 - ((1 - level) / 2) ** (1 / size))
 
 
-def highest_tpr(counts: ScoreCounts, proportions: MixtureProportions, level: float) -> FloatArray:
-    """What a lower limit of the tpr may not exceed: resampling cannot see what no example shows.
-
-    Where every labeled score is above the threshold, so is every resampled one, and the band
-    would have no width.
-    """
-    size = effective_size(counts.n_labeled, counts.labeled_sq)
-    lost = (1 - proportions.alpha) / proportions.delta * _unseen(size, level)
-    return np.full(GRID.size, max(1 - lost, 0.0))
-
-
-def highest_precision(
+def highest_low_ends(
     counts: ScoreCounts, proportions: MixtureProportions, level: float, prior: float
-) -> FloatArray:
-    """The same for precision, where no unlabeled score is above the threshold."""
-    size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
-    fpr = proportions.beta / proportions.delta * _unseen(size, level)
-    recall = GRID[1:]
-    return np.asarray(prior * recall / (prior * recall + (1 - prior) * fpr))
+) -> tuple[FloatArray, FloatArray]:
+    """What lower limits of tpr and precision may not exceed.
+
+    Resampling cannot see what no example shows: where every labeled score is above the threshold,
+    so is every resampled one, and the band would have no width. The same for precision, where no
+    unlabeled score is above the threshold.
+    """
+    unseen_labeled, unseen_unlabeled = (_unseen(size, level) for size in effective_sizes(counts))
+    lost = (1 - proportions.alpha) / proportions.delta * unseen_labeled
+    fpr = proportions.beta / proportions.delta * unseen_unlabeled
+    found = prior * GRID[1:]
+    return np.full(GRID.size, max(1 - lost, 0.0)), found / (found + (1 - prior) * fpr)
 
 
 def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> FloatArray:
@@ -500,13 +494,10 @@ def measure_replicates(
     """
     roc, roc_pr = recovered
     proportions = roc.proportions
-    if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
-        must = "an estimator of alpha and beta, such as AlphaMax()"
-        raise valid.bad_type("estimator", must, estimator)
     valid.check_flag("curves", curves)
     valid.check_progress(progress)
-    n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
-    level = check_level(confidence_level)
+    Repeating(estimator, n_resamples, confidence_level, random_state)  # complains of what is wrong
+    n_resamples, level = int(n_resamples), float(confidence_level)
     rng = valid.check_random_state(random_state)
     given = RecoveryOptions.among(options).validated()
     wanted = formulas.resolve_metrics(metrics, counts, given, proportions)
@@ -599,10 +590,7 @@ def measure_replicates(
     kept = {}
     if curves:
         prior = proportions.prior(given.target, counts)
-        highest = (
-            highest_tpr(counts, proportions, level),
-            highest_precision(counts, proportions, level, prior),
-        )
+        highest = highest_low_ends(counts, proportions, level, prior)
         for i, (name, grid) in enumerate((("roc", GRID), ("pr", GRID[1:]))):
             all_lines = np.concatenate([part.lines[i] for part in parts])
             kept[name] = (grid.copy(), lines[i], all_lines, highest[i])

@@ -344,11 +344,7 @@ def blended_rates(
     with np.errstate(divide="ignore", invalid="ignore"):
         concave = np.where(error > 0, np.clip(2 - excess / error, 0.0, 1.0), excess <= 0)
     weight = (np.minimum(hidden / 0.25, 1.0) * concave)[:, None]
-    for rate, other in zip((fpr, tpr), isotonic, strict=True):
-        np.subtract(rate, other, out=rate)
-        np.multiply(rate, weight, out=rate)
-        np.add(rate, other, out=rate)
-    return fpr, tpr
+    return isotonic[0] + weight * (fpr - isotonic[0]), isotonic[1] + weight * (tpr - isotonic[1])
 
 
 def concavity_excesses(samples: Samples) -> tuple[FloatArray, FloatArray]:
