@@ -252,27 +252,31 @@ class GroupResampler(SidesResampler):
         n_groups = self.n_groups
         times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
         weight = times[self.group] * self.weight
-        return self._tally(self.labeled, weight), self._tally(~self.labeled, weight)
+        labeled, unlabeled = (
+            np.bincount(self.position[side], weight[side], minlength=self.counts.n_thresholds)
+            for side in (self.labeled, ~self.labeled)
+        )
+        return labeled, unlabeled
 
     def thinned(self, counts: ScoreCounts) -> GroupResampler:
         """The same where neighboring scores are counted together."""
         scores = self.counts.thresholds[self.position]
         return replace(self, counts=counts, position=positions(counts, scores))
 
-    def _tally(self, side: BoolArray, weight: FloatArray) -> FloatArray:
-        tally: FloatArray = np.bincount(
-            self.position[side], weights=weight[side], minlength=self.counts.n_thresholds
-        ).astype(np.float64)
-        return tally
 
-
-def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
+def thinned_to_draw(
+    counts: ScoreCounts, groups: int, keep: float | None, *, alone: bool = False
+) -> ScoreCounts:
     """Counts in groups of like size, and in finer ones at the top.
 
     The first group of unlabeled may hold more than the top k, or all that a small ``max_fpr``
     spans; spread evenly over it they would seem worse, and surer, than they are. So more groups
     end at ranks of the unlabeled that grow by a twentieth, up to where groups of like size are
     finer than that: some 150 of them among a million.
+
+    With ``alone``, a score that fills a group is alone in it: with few groups, rows beside a score
+    that many rows share would seem to be equal to it. What a group of several scores has of the
+    labeled and of the unlabeled is then at most 4 over ``groups``, taken together.
     """
     even = counts.thinned(groups, keep=keep)
     if even is counts:
@@ -286,23 +290,10 @@ def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> Sco
         ranks = np.geomspace(1 / size, last, n_ranks) * (1 - 1e-9)
         finer = np.searchsorted(shares, ranks).clip(0, counts.n_thresholds - 1)
         ends = np.union1d(ends, finer)
-    return counts._grouped(np.append(0, ends[:-1] + 1))
-
-
-def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
-    """The same, where a score that fills a group is alone in it.
-
-    With few groups, rows beside a score that many rows share would seem to be equal to it. What
-    a group of several scores has of the labeled and of the unlabeled is then at most 4 over
-    ``groups``, taken together.
-    """
-    even = thinned_to_draw(counts, groups, keep)
-    if even is counts:
-        return counts
-    share = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
-    full = np.flatnonzero(share > 2 / groups)
-    ends = np.searchsorted(-counts.thresholds, -even.thresholds)
-    ends = np.union1d(ends, np.append(full, full[full > 0] - 1))
+    if alone:
+        share = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
+        full = np.flatnonzero(share > 2 / groups)
+        ends = np.union1d(ends, np.append(full, full[full > 0] - 1))
     return counts._grouped(np.append(0, ends[:-1] + 1))
 
 
