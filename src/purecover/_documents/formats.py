@@ -109,13 +109,6 @@ def share_digits(value: float) -> int:
     return min(1 - math.floor(math.log10(value)), 12) if value > 0 else 4
 
 
-def shares_between(value: float, interval: Interval) -> str:
-    """Write both ends of an interval of a share, with as many digits as the share has."""
-    digits = share_digits(value) - 2
-    low, high = (_rounded(100 * end, digits) for end in (interval.low, interval.high))
-    return f"{low} % to {high} %"
-
-
 def _rounded(value: float, digits: int) -> str:
     text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

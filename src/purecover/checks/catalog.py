@@ -640,8 +640,8 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     return fired(
         f"{says}: recall and AUC depend on beta. Scores determine it only if the lowest scores are "
         "all negatives.",
-        "judge labeled examples, too (purecover audit sample FILE --n 30 --design top --out "
-        "audit.csv), or pass beta=1 (--beta 1) if the labels were verified.",
+        "judge labeled examples too (purecover audit sample FILE --n-labeled 10), or pass beta=1 "
+        "(--beta 1) if the labels were verified.",
     )
 
 
@@ -652,7 +652,7 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
     if not audit.doubt:
         return quiet("the scores do not contradict the audit.")
     return fired(
-        f"{audit.doubt}: alpha is that of the audit alone.",
+        f"{audit.doubt}; alpha and beta follow the judged rows.",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
         "about the scores fails. If it is that labels went to positives at random, the AUC is "
         "wrong, too, whatever alpha is.",
@@ -660,7 +660,7 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
 
 
 _JUDGE = (
-    "judge rows with high scores by hand (purecover audit sample FILE --n 30 --design top). If the "
+    "judge rows with high scores by hand (purecover audit sample FILE). If the "
     "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
     "determine alpha alone. Or pass alpha if it can be found otherwise."
 )

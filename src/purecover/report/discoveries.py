@@ -18,10 +18,11 @@ from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public, to_numpy
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, check_both_sides
+from purecover.estimators.base import Inclusions
 from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.curve_fit import LARGEST
 from purecover.estimators.label_curve import LabelCurve, solve_label_curve
+from purecover.estimators.samples import check_both_sides
 from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
