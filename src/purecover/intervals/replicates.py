@@ -22,8 +22,12 @@ from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampl
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
-from purecover.recovery.decisions import net_benefits
-from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency
+from purecover.recovery.means import (
+    Masses,
+    check_probabilities,
+    isotonic_frequency,
+    net_benefits,
+)
 from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, RecoveryOptions, View
 from purecover.recovery.rates import (
     Shares,
@@ -488,9 +492,9 @@ def measure_replicates(
 
     ``chosen_by`` names the metric that is at its best at the threshold; by default it is the
     observed Youden index, where no threshold is given. A threshold that just reaches a wanted
-    value is not chosen again: what it owes to the choice is less than taking the mean gain off
-    would add in error (of 400 samples of 100 labeled and 1,000 unlabeled, 97 % of the intervals of
-    precision at a wanted precision hold the truth as they are, and 92 to 94 % with that taken off).
+    value is not chosen again: subtracting the mean gain would add more error than the choice does
+    (in 400 samples of 100 labeled and 1,000 unlabeled, 97 % of the intervals of precision at a
+    wanted precision contain the truth without that correction, and 92 to 94 % with it).
     """
     roc, roc_pr = recovered
     proportions = roc.proportions
@@ -589,8 +593,7 @@ def measure_replicates(
     order += [key for key in estimates if key not in order]
     kept = {}
     if curves:
-        prior = proportions.prior(given.target, counts)
-        highest = highest_low_ends(counts, proportions, level, prior)
+        highest = highest_low_ends(counts, proportions, level, prior=first[-1])
         for i, (name, grid) in enumerate((("roc", GRID), ("pr", GRID[1:]))):
             all_lines = np.concatenate([part.lines[i] for part in parts])
             kept[name] = (grid.copy(), lines[i], all_lines, highest[i])

@@ -198,6 +198,10 @@ def _mcc(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
     return np.sqrt(prior * (1 - prior)) * (tpr - fpr) * _divide(1.0, np.sqrt(spread))
 
 
+def _net_benefit(masses: means.Masses, prior: float, options: MetricOptions) -> Any:
+    return means.net_benefits(masses, prior, np.array([options.threshold_probability]))[0][0]
+
+
 # Curves are given by fpr, tpr, the direct AUC, the prior and options; rates by tpr and fpr, ...
 _OF_CURVES: dict[str, tuple[str, Formula]] = {
     "roc_auc": ("AUC", lambda f, t, a, p, o: a),
@@ -254,10 +258,7 @@ _OF_PROBABILITIES: dict[str, tuple[str, Formula]] = {
         lambda m, p, o: m.once(means.recalibration, p)[0],
     ),
     "ece": ("Expected calibration error", lambda m, p, o: means.expected_calibration_error(m, p)),
-    "net_benefit": (
-        "Net benefit",
-        lambda m, p, o: means.net_benefit(m, p, o.threshold_probability),
-    ),
+    "net_benefit": ("Net benefit", _net_benefit),
 }
 _FREE_OF_PRIOR = frozenset((
     "roc_auc", "partial_auc", "recall", "specificity", "fpr", "balanced_accuracy", "youden", "ber",
