@@ -260,15 +260,12 @@ class RowwiseAuc:
     labeled: BoolArray
     sizes: tuple[float, float]
 
-    def error(self, groups: IntArray | None = None) -> float:
-        """Standard error; rows of one group count together."""
-        return self._error_of(self.parts, groups)
-
     def gain_over(self, other: RowwiseAuc, groups: IntArray | None = None) -> tuple[float, float]:
-        """By how much the area exceeds that of other scores of the same rows, and its error."""
-        return self.auc_pu - other.auc_pu, self._error_of(self.parts - other.parts, groups)
+        """By how much the area exceeds that of other scores of the same rows, and its error.
 
-    def _error_of(self, parts: FloatArray, groups: IntArray | None) -> float:
+        Rows of one group count together.
+        """
+        parts = self.parts - other.parts
         if groups is None:
             of_labeled = _scatter(parts[self.labeled], self.sizes[0])
             variance = of_labeled + _scatter(parts[~self.labeled], self.sizes[1])
@@ -276,7 +273,7 @@ class RowwiseAuc:
             sums: FloatArray = np.zeros(int(groups.max()) + 1)
             np.add.at(sums, groups, parts)
             variance = _scatter(sums, sums.size)
-        return math.sqrt(variance)
+        return self.auc_pu - other.auc_pu, math.sqrt(variance)
 
 
 def _scatter(parts: FloatArray, n: float) -> float:
