@@ -284,7 +284,7 @@ def judge(problem: RealProblem, n_resamples: int) -> list[dict[str, Any]]:
         for h, n, size in zip(*sides, judged, strict=True)
     ]
     audited = pu.audit.judge_hidden(counts, scores[at], found, judged).intervals
-    how = {"n_resamples": n_resamples, "random_state": 0}
+    how: dict[str, Any] = {"n_resamples": n_resamples, "random_state": 0}
     reports = {
         "nothing": pu.evaluate(counts, **how),
         "labels verified": pu.evaluate(counts, beta=1, **how),
