@@ -11,7 +11,7 @@ import purecover as pu
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
 
-from reference_pages import namespaces, results
+from reference_pages import namespaces, results  # type: ignore[import-not-found]
 
 __all__ = ["public_names", "results"]
 
