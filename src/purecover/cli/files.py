@@ -26,10 +26,10 @@ from typing import Any, TypeVar, cast
 import duckdb
 import numpy as np
 
-from purecover._documents.formats import cut
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError
+from purecover.documents.formats import cut
 
 FORMATS = {
     **dict.fromkeys((".csv", ".txt"), "csv"),

@@ -38,7 +38,6 @@ from purecover.report.pipeline import (
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
-from purecover.report.text import text_of
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
@@ -245,7 +244,8 @@ class ManyReports:
         return write_page(render_many, self, path, title)
 
     def __str__(self) -> str:
-        from purecover._documents.many import many_blocks
+        from purecover.documents.many import many_blocks
+        from purecover.documents.text import text_of
 
         return text_of(many_blocks(self))
 

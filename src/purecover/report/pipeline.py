@@ -729,9 +729,10 @@ def make_report(
             partial(found.resample, again, n_resamples, rng), estimation
         )
     report = found.report(estimation, drawn, scores_from=scores_from)
-    if only is not None or estimation is None:
+    if only is not None or estimation is None or report.contradicted:
         return report
-    return replace(report, prices=find_prices(report, estimation.estimator))
+    now = report.intervals.get("roc_auc")
+    return replace(report, prices=find_prices(rows.counts, now, estimation.estimator))
 
 
 class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from purecover._documents.formats import (
+from purecover.documents.formats import (
     between,
     capitalized,
     ends,
@@ -15,8 +15,8 @@ from purecover._documents.formats import (
     share,
     share_digits,
 )
-from purecover._documents.parts import Row, Section, Table, fact_tables
-from purecover._documents.summary import (
+from purecover.documents.parts import Row, Section, Table, fact_tables
+from purecover.documents.summary import (
     RANDOM_LABELS_UNSEEN,
     confidence_level,
     metric_columns,

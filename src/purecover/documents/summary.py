@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from purecover._documents.formats import (
+from purecover._typing import Target
+from purecover.documents.formats import (
     WIDE,
     bounded,
     capitalized,
@@ -18,8 +19,7 @@ from purecover._documents.formats import (
     share,
     shares_within,
 )
-from purecover._documents.parts import Block, Caution, Headline, Row, Table
-from purecover._typing import Target
+from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.recovery.metrics import METRICS, MetricOptions
 from purecover.recovery.rates import map_rates
 
