@@ -19,7 +19,6 @@ from purecover._codec import Source, plain, restored
 from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import PURoc, ScoreCounts
-from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from purecover.report.document import (
         SavedBootstrap,
         SavedEnds,
-        SavedEstimation,
         SavedReport,
         SavedTruth,
     )
@@ -118,7 +116,7 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
         "metrics": metrics,
         "intervals": _only(saved.intervals, (*names, *PROPORTIONS)),
         "bootstrap": _read_bootstrap(source, saved.bootstrap, metrics, roc),
-        "estimation": None if saved.estimation is None else _read_estimation(saved.estimation),
+        "estimation": saved.estimation,
         "truth": None if saved.truth is None else _read_truth(source, saved.truth, names),
     }
 
@@ -197,10 +195,6 @@ def _read_bootstrap(
             bands[curve, kind] = restored(CurveBand, saved, kind=kind, **lines)
     kept = {"estimates": estimates, "replicates": {}, "_curves": {}, "bands": bands}
     return restored(KeptBootstrap, saved, **kept)
-
-
-def _read_estimation(saved: SavedEstimation) -> PriorEstimate:
-    return restored(PriorEstimate, saved, intervals=_only(saved.intervals, PROPORTIONS))
 
 
 def _read_truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -239,19 +239,22 @@ def _part(task: Any, score: str, rows: Mapping[str, Any], min_rows: int) -> Part
     """Count the rows of one task, if there are enough and no score is missing."""
     labeled, negative, weight = rows["labeled"], rows.get("negative"), rows.get("weight")
     sides = labeled, ~labeled if negative is None else ~(labeled | negative)
-    numbers = [int(side.sum()) for side in sides]
-    sizes = numbers if weight is None else [float(weight[side].sum()) for side in sides]
-    reason = refusal(*sizes, min(numbers), min_rows)
+    fewest = min(int(side.sum()) for side in sides)
+    n_labeled, n_unlabeled = (
+        (side if weight is None else weight[side]).sum().item() for side in sides
+    )
+    part = Part(task, score, n_labeled, n_unlabeled)
+    reason = refusal(n_labeled, n_unlabeled, fewest, min_rows)
     if reason is not None:
-        return Part(task, score, *sizes, reason=reason)
+        return replace(part, reason=reason)
     values = rows[f"score[{score}]"]
     if values.dtype.kind == "f" and (bad := int(values.size - np.isfinite(values).sum())):
         reason = f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
-        return Part(task, score, *sizes, reason=reason)
+        return replace(part, reason=reason)
     try:
         values = valid.as_real_vector(f"score[{score}]", values)
         negative = negative if negative is not None and negative.any() else None
         counts = ScoreCounts._from_marks(values, labeled, negative, weight)
     except PurecoverError as error:
-        return Part(task, score, *sizes, reason=first_line(error))
-    return Part(task, score, *sizes, counts)
+        return replace(part, reason=first_line(error))
+    return replace(part, counts=counts)
