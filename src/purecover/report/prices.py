@@ -125,25 +125,17 @@ def _if_pure(
 
 def estimate_by_others(counts: ScoreCounts, used: PriorEstimate) -> dict[str, tuple[float, float]]:
     """Return alpha and beta by the estimators to compare with, as far as they find any."""
-    from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
-    from purecover.estimators.choice import KnownBeta
-    from purecover.estimators.noisy import NoisyLabels
+    from purecover.estimators.base import MAX_THRESHOLDS
+    from purecover.estimators.compare import compare_priors
 
-    known, thinned = prior_estimators(), counts.thinned(MAX_THRESHOLDS)
-    found = {}
-    for other in COMPARED:
-        # AlphaMax has a name of its own where labels may be wrong.
-        name = "alphamax-n" if used.beta_estimated and other == "alphamax" else other
-        if other in used.estimator:
-            continue
-        estimator: Any = known[name]()
-        if used.beta_estimated and not estimator.estimates_beta:
-            estimator = NoisyLabels(estimator)
-        try:
-            estimator.fit(thinned)
-            if used.beta_given:
-                estimator = KnownBeta(estimator, used.proportions.beta)
-            found[name] = estimator.proportions_.alpha, estimator.proportions_.beta
-        except PurecoverError:
-            continue
-    return found
+    # AlphaMax has a name of its own where labels may be wrong.
+    noisy = {"alphamax": "alphamax-n"} if used.beta_estimated else {}
+    found = compare_priors(
+        counts.thinned(MAX_THRESHOLDS),
+        estimators=[noisy.get(name, name) for name in COMPARED if name not in used.estimator],
+        beta=None if used.beta_estimated else used.proportions.beta,
+        n_resamples=0,
+        progress=False,
+    )
+    known = {row.name: row.proportions for row in found if row.proportions is not None}
+    return {name: (p.alpha, p.beta) for name, p in known.items()}
