@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from purecover.documents.formats import (
     WIDE,
     bounded,
     capitalized,
+    ends,
     from_to,
     number,
     percent,
@@ -155,47 +157,56 @@ def metric_columns(report: PUReport) -> dict[str, str]:
     return columns if report.truth is None else columns | {"true": "True"}
 
 
-def metric_row(report: PUReport, name: str) -> Row:
+def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
     """One metric: observed, corrected, and its interval and true value if there are any.
 
-    The observed value is of the rows that the corrected one is of: among unlabeled rows alone
-    there is none of precision.
+    All with so many digits, or by default with as many as the interval allows. Then the observed
+    value is of the rows that the corrected one is of: among unlabeled rows alone there is none of
+    precision.
     """
-    interval = None if report.infeasible and name == "roc_auc" else report.intervals.get(name)
-    metric = METRICS[name]
-    unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
-    cells = {"observed": "" if unseen else number(report.metrics.observed[name], 3)}
-    value, least = report.metrics[name], metric.range[0]
+    metrics, truth, metric = report.metrics, report.truth, METRICS[name]
+    interval = report.intervals.get(name)
+    shown, true = ends(interval), number(truth.metrics[name], digits or 3) if truth else ""
+    value, seen = number(metrics[name], digits or 3), number(metrics.observed[name], digits or 3)
+    if digits is None:
+        unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
+        interval = None if report.infeasible and name == "roc_auc" else interval
+        seen, shown = "" if unseen else seen, from_to(interval)
+        if all(map(math.isfinite, metric.range)):
+            value = precise(metrics[name], interval)
     if report.contradicted:
-        cells["recovered"], interval = "-", None
-    elif math.isfinite(least) and math.isfinite(metric.range[1]):
-        cells["recovered"] = precise(value, interval)
-    else:
-        cells["recovered"] = number(value, 3)
-    if confidence_level(report) is not None:
-        cells["interval"] = from_to(interval)
-    if report.truth is not None:
-        cells["true"] = number(report.truth.metrics[name], 3)
-    return Row(title_of(name, report.metrics.options), cells, name, metric.kind)
+        value, shown = "-" if digits is None else "–", ""
+    cells = {"observed": seen, "recovered": value, "interval": shown, "true": true}
+    columns = metric_columns(report)
+    cells = {key: text for key, text in cells.items() if key in columns}
+    return Row(title_of(name, metrics.options), cells, name, metric.kind)
+
+
+def tables_by_kind(
+    report: PUReport, rows: Iterable[Row], headings: Mapping[str, str], end: str = ""
+) -> list[Table]:
+    """Return a table for each kind of metric, under headings with a sign at their end."""
+    headings = {
+        "top_k": f"Among the {report.metrics.options.top_k or 0:,} highest unlabeled scores{end}",
+        "probability": f"Of scores as probabilities of the true class{end}",
+        **headings,
+    }
+    columns = metric_columns(report)
+    return [
+        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
+    ]
 
 
 def metric_tables(report: PUReport) -> list[Table]:
     """The main metrics, a table for each kind; with rare positives or a review, precision leads."""
-    options, columns = report.metrics.options, metric_columns(report)
     leads = has_rare_positives(report) or report.review is not None
-    names = [*_OVERALL, *_AT_THRESHOLD, *requested_metrics(options)]
+    names = [*_OVERALL, *_AT_THRESHOLD, *requested_metrics(report.metrics.options)]
     if leads:
         names.sort(key=_lead_order)
-    headings = {
-        "ranking": "Over all thresholds:" if leads else "",
-        "threshold": _threshold_heading(report),
-        "top_k": f"Among the {options.top_k or 0:,} highest unlabeled scores:",
-        "probability": "Of scores as probabilities of the true class:",
-    }
     rows = [metric_row(report, name) for name in names if name in report.metrics]
-    tables = [
-        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
-    ]
+    headings = {"ranking": "Over all thresholds:" if leads else ""}
+    headings["threshold"] = _threshold_heading(report)
+    tables = tables_by_kind(report, rows, headings, ":")
     for table in tables:
         if table.rows[0].kind == "threshold":
             table.rows.extend(_count_rows(report))

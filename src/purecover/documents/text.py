@@ -8,11 +8,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from purecover.documents.details import detailed_row, shown_metrics
+from purecover.documents.details import shown_metrics
 from purecover.documents.evidence import evidence_headline
 from purecover.documents.formats import capitalized, cut, number
 from purecover.documents.parts import Block, Caution, Row, Section, Table
-from purecover.documents.summary import alpha_line, cautions, metric_columns, summary
+from purecover.documents.summary import alpha_line, cautions, metric_columns, metric_row, summary
 
 if TYPE_CHECKING:
     from purecover.intervals.evidence import EvidenceThresholds
@@ -132,7 +132,7 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
     """
     columns, corrected = metric_columns(report), report.bootstrap is not None
     corrected = corrected and report.bootstrap.optimism is not None  # type: ignore[union-attr]
-    rows = [detailed_row(report, name) for name in shown_metrics(choice.metrics)]
+    rows = [metric_row(report, name, 4) for name in shown_metrics(choice.metrics)]
     blocks: list[Block] = [
         [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")],
         [capitalized(f"{report.confusion}."), alpha_line(report)],

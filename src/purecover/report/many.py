@@ -564,16 +564,13 @@ def _given(
             got = f"one for {valid.show(unknown[0])}"
             raise valid.bad_value(name, must, got, f"the tasks are {shown}")
     out = {}
-    asked = None
     for task in tasks:
         own = {name: value.get(task) for name, value in by_task.items()}
         one = {**said, **own, "scenario": scenario}
         mixed = own.get("alpha") is not None
         one |= {"estimator": None if mixed else estimator, "assume": () if mixed else assume}
         known = GivenProportions(**one).validated(can_estimate=True, can_vary=True)
-        one |= {"beta": known.beta, "assume": ()}
         if known.alpha is None:
-            asked = check_estimator(known.estimator) if asked is None else asked
-            one["estimator"] = asked
+            check_estimator(known.estimator)
         out[task] = one
     return out
