@@ -9,7 +9,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -108,3 +108,13 @@ def _commit() -> str:
         found.append(done.stdout.strip())
     commit, changes = found
     return f" ({commit}{', changed since' if changes else ''})"
+
+
+def interval_score(ends: Iterable[float], truth: float) -> tuple[float, bool, float]:
+    """Interval score of a 95 % interval, whether it holds, and its width.
+
+    The score is the width plus 40 times how far the truth lies outside: the smaller the better.
+    """
+    low, high = map(float, ends)
+    outside = max(low - truth, truth - high, 0.0)
+    return high - low + 40 * outside, outside <= 1e-9, high - low

@@ -21,8 +21,11 @@ from purecover.estimators.features import features_of
 from purecover.estimators.label_curve import alpha_of, delta_of, solve_label_curve
 from purecover.estimators.reference import Reference
 
-N_TREES, LEAST, SHARE = 100, 10, 0.3
+N_TREES, LEAST, SHARE = 100, 10, 0.6
 """Trees, problems in a leaf at least, and the share of features that a split looks at."""
+
+REDRAWN = 0.7
+"""How much a problem counts that was drawn again with another alpha."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,7 @@ class Lessons:
     noise: Any
     pure: Any
     family: Any
+    mass: Any
     problems: Sequence[RealProblem]
 
     def of(self, rows: Any) -> Lessons:
@@ -45,6 +49,7 @@ class Lessons:
             noise=self.noise[rows],
             pure=self.pure[rows],
             family=self.family[rows],
+            mass=self.mass[rows],
             problems=[self.problems[i] for i in np.arange(len(self.x))[rows]],
         )
 
@@ -102,8 +107,11 @@ def families() -> dict[str, str]:
     return {key: table["family"] for key, table in tables.items()}
 
 
-def read_lessons(problems: Sequence[RealProblem], cache: Path, n_jobs: int = 2) -> Lessons:
+def read_lessons(
+    real: Sequence[RealProblem], again: Sequence[RealProblem], cache: Path, n_jobs: int = 2
+) -> Lessons:
     """Features of all problems, kept in a file, since they take a tenth of a second each."""
+    problems = [*real, *again]
     keys = [_digest(p) for p in problems]
     known: dict[str, Any] = {}
     names: tuple[str, ...] = ()
@@ -131,6 +139,7 @@ def read_lessons(problems: Sequence[RealProblem], cache: Path, n_jobs: int = 2) 
         noise=np.minimum(b / expit(x[:, names.index("bound50_b")]), 1.5),
         pure=_pure(dict(zip(names, x.T, strict=True)), alpha, beta),
         family=np.array([family_of.get(p.table, p.table) for p in problems]),
+        mass=np.repeat([1.0, REDRAWN], [len(real), len(again)]),
         problems=problems,
     )
 
@@ -160,12 +169,15 @@ def _features(problem: RealProblem) -> dict[str, float]:
 
 def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Reference:
     """Grow a forest that finds similar problems."""
-    target = np.column_stack((lessons.log_odds, 2 * lessons.noise, 3 * lessons.pure))
+    delta = np.array([p.beta - p.alpha for p in lessons.problems]).clip(0.05)
+    target = np.column_stack(
+        (lessons.log_odds, 2 * lessons.noise, 3 * lessons.pure, 4 * np.log(delta))
+    )
     # A family with many problems is not worth as many sources.
     _, place, size = np.unique(lessons.family, return_inverse=True, return_counts=True)
     forest = RandomForestRegressor(
         n_trees, min_samples_leaf=LEAST, max_features=SHARE, random_state=seed, n_jobs=2
-    ).fit(lessons.x, target, sample_weight=size[place] ** -0.5)
+    ).fit(lessons.x, target, sample_weight=size[place] ** -0.5 * lessons.mass)
     trees = [tree.tree_ for tree in forest.estimators_]
     root = np.cumsum([0] + [tree.node_count for tree in trees[:-1]])
     for tree in trees:
@@ -177,6 +189,7 @@ def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Referenc
         log_odds=lessons.log_odds,
         noise=lessons.noise,
         pure=lessons.pure,
+        mass=lessons.mass,
         root=root,
         leaf=np.asarray(forest.apply(lessons.x)).T,
         feature=np.concatenate([np.maximum(tree.feature, -1) for tree in trees]),
@@ -184,8 +197,7 @@ def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Referenc
         above=np.concatenate(
             [tree.children_right + start for tree, start in zip(trees, root, strict=True)]
         ),
-        stretch=1.0,
-        risk=0.1,
+        stretch=np.ones(2),
     )
 
 

@@ -242,7 +242,7 @@ def writers(data: Path, place: Path) -> Iterator[list[str]]:
     quick = ["--alpha=.2", "--resamples=0", "--quiet"]
     yield from (["evaluate", str(data), *quick, f"{o}={place}/w"] for o in ("--html", "--markdown"))
     yield from (["evaluate-many", str(data), *quick, f"{o}={place}/w"] for o in ("--html", "--csv"))
-    yield ["audit", "sample", str(data), "--n=9", f"--out={place}/w"]
+    yield ["audit", "sample", str(data), "--n=9", "--design=random", f"--out={place}/w"]
     yield ["priors", str(data), "--estimators=bbe", "--resamples=0", f"--plot={place}/w.svg"]
 
 
@@ -375,7 +375,7 @@ def readers(file: Path, folder: Path) -> Iterator[list[str]]:
     yield ["evaluate-many", name, *quick]
     yield ["priors", name, "--estimators=bbe", "--resamples=0"]
     yield ["audit", "sample", name, "--n=3"]
-    yield ["audit", "estimate", name, "--answer=labeled", "--unlabeled=100"]
+    yield ["audit", "estimate", name, "--answer=labeled", f"--scores={name}"]
     yield ["monitor", str(folder / "state"), name, "--alpha=0.2", "--replace", "--name=a"]
 
 

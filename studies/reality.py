@@ -1,9 +1,10 @@
-"""How often reports on real problems hold the truth, where alpha and beta are estimated.
+"""How wide the intervals of reports on real problems are, and how often they hold the truth.
 
-The default estimator learned from the first part of the reference collection (``make
-reality-learn``). What is printed here comes from the second part, of other tables and families,
-from which nothing was learned, unless ``--part first`` is given. Every problem is evaluated as a
-user would; a warning is a finding of severity warning or error.
+The default estimator learned from the first part of the reference collection (``make study
+NAME=reality_learn``). What is printed here comes from the second part, of other tables and
+families, from which nothing was learned, unless ``--part first`` is given. Every problem is
+evaluated as a user would, without alpha and beta; a warning is a finding of severity warning or
+error. The interval score is the width plus 40 times how far the truth lies outside.
 """
 
 from __future__ import annotations
@@ -14,18 +15,16 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from studies._common import publish
+from studies._common import interval_score, publish
 from studies._reality import RealProblem, load_problems
 
 import purecover as pu
 from purecover.estimators import prior_estimators
 
-METRICS = ("roc_auc", "auc_pr", "precision", "recall")
-SHOWN = (*METRICS, "alpha")
-TITLES = dict(zip(SHOWN, ("AUC", "AUC-PR", "precision", "recall", "alpha"), strict=True))
-OVERLAP = 0.8
-"""Problems with a true AUC below are said to overlap."""
-
+METRICS = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "precision", "recall": "recall"}
+TITLES = METRICS | {"alpha": "alpha", "found": "positives flagged / flagged"}
+COMPARED = ("labels at random", "true AUC below 0.7", "0.7 to 0.85", "0.85 to 0.95",
+            "0.95 or more", "beta 1", "beta below 1")  # fmt: skip
 RARE, LARGE = 0.02, 10**5
 """Shares of positives at most, and rows at least, of the problems with rare positives."""
 
@@ -51,133 +50,131 @@ def rows_of(problem: RealProblem) -> tuple[Any, Any, Any]:
 def judge(
     problem: RealProblem, n_resamples: int, others: Sequence[str], beta: float | None = None
 ) -> dict[str, Any]:
-    """One report beside the truth."""
+    """One report beside the truth; score, whether it holds, and width of each interval."""
     scores, labeled, truth = rows_of(problem)
     names = ("table", "cut", "scorer", "design", "labeling", "alpha", "beta", "auc")
     row = {name: getattr(problem, name) for name in names}
-    row |= {"n": len(scores), "delta": problem.beta - problem.alpha}
+    row |= {"n": len(scores), "beta_given": beta is not None}
     try:
         report = pu.evaluate(
             scores, labeled, truth=truth, beta=beta, n_resamples=n_resamples, random_state=0
         )
     except pu.exceptions.IdentifiabilityError:
         return row | {"refused": True}
-    found = {name: report.intervals.get(name) for name in METRICS}
-    found["alpha"] = report.estimation.intervals["alpha"]  # type: ignore[union-attr]
+    confusion = report.confusion
+    flagged = scores >= confusion.threshold
+    unlabeled = labeled == 0
+    size = max(float((flagged & unlabeled).sum()), 1.0)
+    ends: dict[str, Any] = {name: report.intervals.get(name) for name in METRICS}
+    ends["alpha"] = report.estimation.intervals["alpha"]  # type: ignore[union-attr]
+    found = {
+        name: (np.nan, np.nan) if each is None else (each.low, each.high)
+        for name, each in ends.items()
+    }
+    found["found"] = tuple(np.array(confusion.intervals["tp"]) / size)
     true = dict(report.truth.metrics) | {"alpha": problem.alpha}  # type: ignore[union-attr]
-    for name, interval in found.items():
-        row[f"holds_{name}"] = interval is None or _holds(interval, true[name])
-        row[f"width_{name}"] = np.nan if interval is None else interval.high - interval.low
-    row["error_delta"] = report.proportions.delta - row["delta"]
-    row["error_auc"], row["error_raw"] = report.auc - row["auc"], report.auc_pu - row["auc"]
-    row["warned"] = " ".join(c.code for c in report.findings if c.severity != "note")
+    true["found"] = float(truth[flagged & unlabeled].sum()) / size
+    point = {name: report.metrics[name] for name in METRICS}
+    point |= {"roc_auc": report.auc, "alpha": report.proportions.alpha}
+    point["found"] = confusion.tp / size
+    for name in TITLES:
+        # Nothing is said, or there is nothing to say.
+        silent = np.isnan([found[name][0], true[name]]).any()
+        score = (np.nan, True, np.nan) if silent else interval_score(found[name], true[name])
+        row[f"of_{name}"] = (*score, point[name] - true[name])
+    plain = {"default": report.proportions.delta, "no correction": 1.0}
     known = prior_estimators()
     for name in filter(known.__contains__, others):
         try:
-            estimator = known[name]().fit(report.counts)
-            row[f"delta_{name}"] = estimator.proportions_.delta - row["delta"]
+            plain[name] = known[name]().fit(report.counts).proportions_.delta
         except pu.exceptions.PurecoverError:
-            row[f"delta_{name}"] = 1 - row["delta"]  # no estimate, no correction
+            plain[name] = 1.0  # no estimate, no correction
+    row["delta"] = {name: d - (problem.beta - problem.alpha) for name, d in plain.items()}
+    auc = {name: min(0.5 + (report.auc_pu - 0.5) / d, 1.0) for name, d in plain.items()}
+    row["errors"] = {name: each - problem.auc for name, each in auc.items()}
+    row["errors"]["default"] = point["roc_auc"] - problem.auc
+    row["warned"] = any(check.severity != "note" for check in report.findings)
     return row | {"refused": False}
 
 
-def _holds(interval: Any, value: float) -> bool:
-    if np.isnan(interval.low) or np.isnan(value):
-        return True  # nothing is said, or there is nothing to say
-    return bool(interval.low - 1e-9 <= value <= interval.high + 1e-9)
-
-
-def share(rows: Sequence[dict[str, Any]], key: str) -> float:
-    return float(np.mean([bool(row[key]) for row in rows])) if rows else float("nan")
-
-
-def holding_line(title: str, rows: Sequence[dict[str, Any]]) -> str:
-    cells = [f"{100 * share(rows, f'holds_{name}'):.1f} %" for name in SHOWN]
-    widths = np.mean([row["width_roc_auc"] for row in rows]) if rows else np.nan
-    worse = [abs(row["error_auc"]) > abs(row["error_raw"]) + 1e-9 for row in rows]
-    errors = [np.mean([abs(row[key]) for row in rows]) for key in ("error_auc", "error_raw")]
-    return (
-        f"| {title} | {len(rows)} | {' | '.join(cells)} | {widths:.3f} | {errors[0]:.3f} | "
-        f"{errors[1]:.3f} | {100 * np.mean(worse):.1f} % | {100 * share(rows, 'warned'):.0f} % | "
-        + " | ".join(f"{100 * heard(rows, name):.1f} %" for name in ("roc_auc", "precision"))
-        + " |"
-    )
-
-
-def heard(rows: Sequence[dict[str, Any]], name: str) -> float:
-    """Share of problems whose interval of a metric holds, or that carry a warning."""
-    found = [bool(row[f"holds_{name}"] or row["warned"]) for row in rows]
-    return float(np.mean(found)) if found else float("nan")
-
-
-def report_lines(rows: list[dict[str, Any]], verified: list[dict[str, Any]]) -> list[str]:
-    """The study as Markdown; ``verified`` are the clean problems again, with beta given as 1."""
-    told = [row for row in rows if not row["refused"]]
-    random = [row for row in told if row["labeling"] == "random"]
-    groups: dict[str, Callable[[dict[str, Any]], bool]] = {
+def groups(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Problems with labels at random by true AUC, beta and more, and others by labeling."""
+    kinds: dict[str, Callable[[dict[str, Any]], bool]] = {
         "labels at random": lambda _: True,
-        "... of these without a warning": lambda row: not row["warned"],
-        f"... true AUC below {OVERLAP:g}": lambda row: row["auc"] < OVERLAP,
-        f"... true AUC of {OVERLAP:g} or more": lambda row: row["auc"] >= OVERLAP,
-        "... beta 1": lambda row: row["beta"] == 1,
-        "... beta below 1": lambda row: row["beta"] < 1,
-        "... rank mean of three scorers": lambda row: row["scorer"] == "rank-mean",
-        f"... alpha at most {RARE:g}, {LARGE:,} rows or more": lambda row: (
+        "true AUC below 0.7": lambda row: row["auc"] < 0.7,
+        "0.7 to 0.85": lambda row: 0.7 <= row["auc"] < 0.85,
+        "0.85 to 0.95": lambda row: 0.85 <= row["auc"] < 0.95,
+        "0.95 or more": lambda row: row["auc"] >= 0.95,
+        "beta 1": lambda row: row["beta"] == 1,
+        "beta 1, true AUC of 0.85 or more": lambda row: row["beta"] == 1 and row["auc"] >= 0.85,
+        "beta below 1": lambda row: row["beta"] < 1,
+        "rank mean of three scorers": lambda row: row["scorer"] == "rank-mean",
+        f"alpha at most {RARE:g}, {LARGE:,} rows or more": lambda row: (
             row["alpha"] <= RARE and row["n"] >= LARGE
         ),
     }
-    heads = ["problems", *(f"{TITLES[name]} holds" for name in SHOWN), "width of AUC"]
-    heads += ["error of AUC", "uncorrected", "corrected is worse", "warned"]
-    heads += ["AUC holds or warned", "precision holds or warned"]
+    free = [row for row in rows if not row["beta_given"]]
+    random = [row for row in free if row["labeling"] == "random"]
+    found = {title: [row for row in random if keep(row)] for title, keep in kinds.items()}
+    found["beta 1, and given as 1"] = [row for row in rows if row["beta_given"]]
+    for labeling in ("easy first", "one kind", "by source"):
+        found[labeling] = [row for row in free if row["labeling"] == labeling]
+    return {title: kept for title, kept in found.items() if kept}
+
+
+def figure_lines(name: str, by_group: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Coverage, width, interval score and error of a figure."""
+    heads = ["problems", "holds", "width", "interval score", "mean \\|error\\|", "mean error"]
+    heads += ["uncorrected", "warned"] if name == "roc_auc" else []
+    lines = [f"## {TITLES[name]}", "", "| | " + " | ".join(heads) + " |"]
+    lines.append("| --- |" + " ---: |" * len(heads))
+    for title, rows in by_group.items():
+        each = np.array([row[f"of_{name}"] for row in rows], dtype=np.float64)
+        score, holds, width, error = np.nanmean(each, axis=0)
+        size = np.nanmean(np.abs(each[:, 3]))
+        cells = [str(len(rows)), f"{100 * holds:.1f} %", f"{width:.3f}", f"{score:.3f}"]
+        cells += [f"{size:.4f}", f"{error:+.4f}"]
+        if name == "roc_auc":
+            raw = np.mean([abs(row["errors"]["no correction"]) for row in rows])
+            warned = np.mean([row["warned"] for row in rows])
+            cells += [f"{raw:.4f}", f"{100 * warned:.0f} %"]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def estimator_lines(key: str, by_group: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Mean size of an error by each estimator."""
+    names = next(iter(by_group.values()))[0][key]
+    sizes = {
+        name: [np.mean([abs(row[key][name]) for row in rows]) for rows in by_group.values()]
+        for name in names
+    }
+    lines = ["| | " + " | ".join(by_group) + " |", "| --- |" + " ---: |" * len(by_group)]
+    for name, cells in sorted(sizes.items(), key=lambda item: item[1][0]):
+        lines.append(f"| {name} | " + " | ".join(f"{each:.3f}" for each in cells) + " |")
+    return lines
+
+
+def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The study as Markdown."""
+    told = [row for row in rows if not row["refused"]]
+    by_group = groups(told)
+    n = sum(not row["beta_given"] for row in rows)
     lines = [
         (
-            f"{len(rows)} problems of {len({row['table'] for row in rows})} tables; "
-            f"{len(rows) - len(told)} refused. Nominal 95 % intervals."
+            f"{n} problems of {len({row['table'] for row in rows})} tables; "
+            f"{len(rows) - len(told)} refused. Nominal 95 % intervals; the interval score is the "
+            "width plus 40 times how far the truth lies outside."
         ),
         "",
-        f"| | {' | '.join(heads)} |",
-        "| --- |" + " ---: |" * len(heads),
     ]
-    lines += [holding_line(t, [r for r in random if keep(r)]) for t, keep in groups.items()]
-    known = [row for row in verified if not row["refused"]]
-    lines.append(holding_line("... beta 1, and given as 1", known))
-    for labeling in ("easy first", "one kind", "by source"):
-        lines.append(holding_line(labeling, [r for r in told if r["labeling"] == labeling]))
-    other = [row for row in told if row["labeling"] != "random"]
-    tables = sorted({row["table"] for row in random})
-    lines += [
-        "",
-        (
-            "Labels not at random: AUC holds or a warning is given in "
-            f"{100 * heard(other, 'roc_auc'):.1f} %."
-        ),
-        "",
-        "Tables (labels at random) in which at least 80 % of the problems hold: "
-        + ", ".join(
-            f"{TITLES[name]} {100 * np.mean([share([r for r in random if r['table'] == t], f'holds_{name}') >= 0.8 for t in tables]):.1f} %"  # noqa: E501
-            for name in SHOWN
-        )
-        + ".",
-        "",
-        "## Estimators: mean |error of beta - alpha|, labels at random",
-        "",
-        "Methods as they come; those of clean labels take beta as 1.",
-        "",
-        f"| | all | true AUC below {OVERLAP:g} | {OVERLAP:g} or more |",
-        "| --- | ---: | ---: | ---: |",
-    ]
-    errors = {"reference (default)": [row["error_delta"] for row in random]}
-    errors["no correction"] = [1 - row["delta"] for row in random]
-    for key in random[0]:
-        if key.startswith("delta_"):
-            errors[key.removeprefix("delta_")] = [row[key] for row in random]
-    low = np.array([row["auc"] < OVERLAP for row in random])
-    for name, values in sorted(errors.items(), key=lambda item: np.mean(np.abs(item[1]))):
-        size = np.abs(values)
-        lines.append(
-            f"| {name} | {size.mean():.3f} | {size[low].mean():.3f} | {size[~low].mean():.3f} |"
-        )
-    return lines
+    for name in TITLES:
+        lines += figure_lines(name, by_group)
+    compared = {title: rows for title, rows in by_group.items() if title in COMPARED}
+    lines += ["## Estimators: mean size of the error of the AUC, labels at random", ""]
+    lines += ["Those of clean labels take beta as 1.", "", *estimator_lines("errors", compared)]
+    lines += ["", "## Estimators: mean size of the error of beta - alpha", ""]
+    return lines + estimator_lines("delta", compared)
 
 
 def main() -> None:
@@ -185,20 +182,18 @@ def main() -> None:
     parser.add_argument("--part", choices=("first", "second"), default="second")
     parser.add_argument("--resamples", type=int, default=300)
     parser.add_argument("--every", type=int, default=1, help="only every so many of the problems")
+    parser.add_argument("--alone", action="store_true", help="compare with no other estimator")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     problems = list(load_problems(given.part))[:: given.every]
-    rows = Parallel(given.jobs, verbose=1)(
-        delayed(judge)(problem, given.resamples, OTHERS) for problem in problems
-    )
-    verified = Parallel(given.jobs, verbose=1)(
-        delayed(judge)(problem, given.resamples, (), beta=1.0)
-        for problem in problems
-        if problem.beta == 1 and problem.labeling == "random"
-    )
+    others = () if given.alone else OTHERS
+    tasks: list[tuple[Any, ...]] = [(p, given.resamples, others, None) for p in problems]
+    clean = [p for p in problems if p.beta == 1 and p.labeling == "random"]
+    tasks += [(p, given.resamples, (), 1.0) for p in clean]
+    rows = Parallel(given.jobs, verbose=1)(delayed(judge)(*task) for task in tasks)
     title = f"Real problems, {given.part} part of the reference collection"
-    body = "\n".join(report_lines(list(rows), list(verified)))
-    publish("reality", title, body, write=given.part == "second" and given.every == 1)
+    write = given.part == "second" and given.every == 1 and not given.alone
+    publish("reality", title, "\n".join(report_lines(list(rows))), write=write)
 
 
 if __name__ == "__main__":

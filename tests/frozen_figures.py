@@ -83,6 +83,13 @@ def _comparison() -> list[float]:
     return _ends(found.differences["roc_auc"]["b"])
 
 
+def _judged() -> list[float]:
+    scores, labeled = CLEAN
+    design = pu.audit.draw(scores, labeled, 10)
+    verdicts = np.arange(10) < 7
+    return _ends(pu.audit.combine(design.answer(verdicts), scores, labeled, beta=1).alpha)
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     "rates recovered": _rates,
     "AUC observed": lambda: pu.recovery.auc_pu(COUNTS),
@@ -125,8 +132,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "findings, alpha wrong": lambda: " ".join(c.code for c in _report(alpha=0.7).findings),
     "comparison of two models": _comparison,
     "many tasks": _many,
-    "audit of 100 rows": lambda: _ends(pu.audit.alpha_from_audit(30, 100).alpha),
-    "audit for a width of 0.1": lambda: pu.audit.plan_audit(width=0.1).n_items,
+    "ten judged rows": _judged,
+    "judged rows for a width of 0.1": lambda: pu.audit.plan(width=0.1),
 }  # fmt: skip
 
 

@@ -306,10 +306,10 @@ CASES = {
         "one labeled": (lambda: tallies([1, 0], [1, 1], 0.2), "not applicable"),
     },
     "PU010": {
-        "few labeled": (lambda: drawn(BINORMAL, n=(49, 100)), "fired"),
-        "few unlabeled": (lambda: drawn(BINORMAL, n=(50, 99)), "fired"),
+        "few labeled": (lambda: drawn(BINORMAL, n=(9, 100)), "fired"),
+        "few unlabeled": (lambda: drawn(BINORMAL, n=(50, 29)), "fired"),
         "few groups": (lambda: replace(drawn(BINORMAL), n_groups=19), "fired"),
-        "just enough": (lambda: drawn(BINORMAL, n=(50, 100)), "quiet"),
+        "just enough": (lambda: drawn(BINORMAL, n=(10, 30)), "quiet"),
         "just enough groups": (lambda: replace(drawn(BINORMAL), n_groups=20), "quiet"),
     },
     "PU016": {

@@ -61,7 +61,7 @@ def test_options_are_few_and_named_like_parameters() -> None:
         evaluate: "alpha sample_weight n_resamples",
         purecover.evaluate_many: "min_rows metrics n_jobs",
         purecover.compare_priors: "estimators beta",
-        purecover.audit.plan_audit: "width alpha_guess n_unlabeled",
+        purecover.audit.plan: "width figure review",
     }.items():
         assert set(names.split()) <= set(signature(call).parameters) & set(OPTIONS)
 

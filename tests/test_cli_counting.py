@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from datetime import date
@@ -207,6 +208,14 @@ def test_a_report_for_each_group(run, folder, frame, tmp_path):
     assert "2 tasks, 1 score: 2 of 2 rows evaluated" in text
 
 
+def test_groups_of_standard_input(run, folder, monkeypatch):
+    rows = (folder / "all.csv").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows)))
+    document = run("-", "--by", "site", *ALPHA, "--json").json
+    assert document["source"]["file"] == "standard input"
+    assert sum(row["n_labeled"] + row["n_unlabeled"] for row in document["rows"]) == 400
+
+
 def test_groups_are_numbers_or_folders(run, folder, frame, tmp_path):
     """A folder whose name is that of a column of the files does not take its place."""
     for day, part in ((9, frame[:200]), (10, frame[200:])):
@@ -279,7 +288,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv/one.csv", "three.csv"], [], "there is no file"),
         (["."], [], "FILE must be files of one format"),
         (["parts"], ["--html", "parts/part-[1].parquet"], "would overwrite the data"),
-        (["-"], ["--by", "site"], "standard input cannot be counted"),
+        (["-", "-"], [], "'-' is given twice"),
         (["all.parquet"], ["--by", "w", "--labeled", "site"], "taken for --labeled, must be"),
     ],
 )

@@ -15,8 +15,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from purecover._folders import private_folder
 from purecover.cli import main
 from purecover.cli.files import sniff_delimiter
+from purecover.cli.look import peek
+from purecover.cli.output import CommandError
 
 N = 40
 SCORES = [((i * 37) % 101) / 100 for i in range(N)]
@@ -189,6 +192,32 @@ def test_parquet_that_is_cut_off(evaluate, tmp_path: Path) -> None:
     assert "cannot be read as Parquet" in evaluate(path)
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"score": [0.0] * 300_000, "labeled": [1] * 300_000},
+        {"score": ["a long text " * 9] * 300_000, "labeled": [1] * 300_000},
+        {"score": [[0] * 300_000, [1]], "labeled": [0, 1]},
+    ],
+    ids=["rows", "texts", "a list"],
+)
+def test_the_page_refuses_parquet_that_unpacks_to_too_much(tmp_path: Path, columns: Any) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(CommandError, match="but unpacks to"):
+        peek(str(path), 2_000_000)
+
+
+@pytest.mark.parametrize("text", [csv_text(), jsonl()], ids=["csv", "jsonl"])
+def test_the_page_counts_bytes_while_it_unpacks(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(text.encode()) + gzip.compress(b"\n" * 2_000_000))
+    with pytest.raises(CommandError, match="unpacks to more than 1,000,000 bytes"):
+        peek(str(path), 1_000_000)
+    assert [column["name"] for column in peek(str(path), 3_000_000)["columns"]][-1] == "labeled"
+
+
 # -- standard input ---------------------------------------------------------------------------
 
 
@@ -241,8 +270,8 @@ def with_row(position: int, row: str) -> str:
         (with_row(3, '0.5,"1'), ["unterminated quote"]),
         (with_row(3, '"0.5"x,1'), ["unterminated quote", "Line: 5"]),
         (csv_text(rows=[f"{s},0" for s in SCORES]), ["nothing but '0'"]),
-        (with_row(0, '"1,234",1'), ["take the commas out of the column: they may separate"]),
-        (with_row(0, '"0,234",1'), ["1 bad cell", "decimal commas in all cells"]),
+        (with_row(0, '"1,234",1'), ["write decimal points, and take out commas"]),
+        (with_row(0, '"0,234",1'), ["1 bad cell", "write decimal points"]),
         (with_row(0, "12.5 %,1"), ["take the percent signs out of the column"]),
         (csv_text("name,other"), ["--score is needed", "'name', 'other'"]),
         (csv_text("score,score"), ["--score is needed"]),
@@ -306,6 +335,37 @@ def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
 )
 def test_foreign_bytes(evaluate, file, content: bytes, says: str) -> None:
     assert says in evaluate(file("a.csv", content))
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_any_number_of_bad_cells_is_counted(evaluate, file, monkeypatch, large: int) -> None:
+    monkeypatch.setattr("purecover.cli.counting.LARGE", large)
+    rows = ["x,1", *ROWS, *(["x,0"] * 3000)]
+    message = evaluate(file("a.csv", csv_text(rows=rows)))
+    assert "3001 bad cells in column 'score' (row 1 'x' is not a number, row 42" in message
+
+
+def test_copies_are_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
+    """Of standard input, of files with mixed ends of lines, and what DuckDB writes to disk."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    content = csv_text().replace("\n", "\r\n", 3).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert_same_data(evaluate("-"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are a thing of Unix")
+def test_what_a_killed_process_left_is_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with private_folder() as used:
+        stale = tmp_path / used.name.replace(used.name[-4:], "____")
+        stale.mkdir()
+        (stale / "spilled").write_text("rows")
+        (tmp_path / "a.csv").write_text(csv_text())
+        assert_same_data(evaluate(tmp_path / "a.csv"))
+        assert used.is_dir()
+        assert not stale.exists()
 
 
 def test_an_endless_line_is_refused(evaluate, file, monkeypatch: pytest.MonkeyPatch) -> None:

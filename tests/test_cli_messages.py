@@ -41,8 +41,8 @@ WRONG: dict[str, dict[str, str]] = {
     "evidence": {"n-resamples": "0", "target": "2"},
     "error-rates": {"pi0": "7", "n-resamples": "x"},
     "monitor": {"beta": "75", "window": "0", "false-alarms": "2"},
-    "audit plan": {"width": "3", "alpha-guess": "x", "n-unlabeled": "0"},
-    "audit sample": {"n": "x", "design": "odd", "strata": "x"},
+    "audit plan": {"width": "3", "figure": "odd"},
+    "audit sample": {"n": "x", "design": "odd", "n-labeled": "-1"},
     "app": {"port": "99999", "timeout": "0", "max-upload": "much"},
 }  # fmt: skip
 """A value that cannot be, of options of each command."""

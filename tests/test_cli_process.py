@@ -87,7 +87,16 @@ def test_ctrl_c_while_reading_is_130() -> None:
 def test_a_reader_that_leaves_early_is_no_traceback(tmp_path: Path) -> None:
     rows = "".join(f"{i},{i % 2},{'x' * 100}\n" for i in range(60_000))
     (tmp_path / "long.csv").write_text(f"score,labeled,note\n{rows}", encoding="ascii")
-    process = start("audit", "sample", str(tmp_path / "long.csv"), "--n", "30000", "--quiet")
+    process = start(
+        "audit",
+        "sample",
+        str(tmp_path / "long.csv"),
+        "--n",
+        "30000",
+        "--design",
+        "random",
+        "--quiet",
+    )
     assert process.stdout is not None
     process.stdout.read(10)
     process.stdout.close()

@@ -221,3 +221,26 @@ def test_figures_of_the_readme_with_alpha_estimated() -> None:
     # Half of the last digit that is printed.
     printed = [float(figure) for figure in said.groups()]
     np.testing.assert_allclose(found, printed, rtol=0, atol=0.0051)
+
+
+def cells_of(file: str, row: str, section: str = "") -> list[str]:
+    """The cells of the first row of a result file, in a section, that begins with these words."""
+    text = (ROOT / "studies" / "results" / file).read_text(encoding="utf-8")
+    lines = text[text.index(section) :].splitlines()
+    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
+    wanted = row.split("|")
+    return next(found for found in cells if found[: len(wanted)] == wanted)
+
+
+def test_claims_of_the_readme_are_those_of_the_result_files() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for row in ("labels at random", "0.85 to 0.95", "true AUC below 0.7"):
+        _, n, holds, width, _, error, _, uncorrected, _ = cells_of("reality.md", row, "## AUC")
+        kept = f"{float(width):.2f} | {float(error):.3f} | {float(uncorrected):.3f} |"
+        assert f"{n} problems" in text
+        assert f"| {holds} | {kept}" in text, row
+    once = "## Judged once"
+    for known, kind in (("nothing", "labeled-like"), ("nothing", "all"), ("20 judged rows", "all")):
+        *_, error, holds, width, _ = cells_of("real_labels.md", f"{known}|{kind}", once)
+        plain = cells_of("real_labels.md", f"no correction|{kind}", once)[2]
+        assert f"| {holds} | {width} | {error} | {plain} |" in text, (known, kind)

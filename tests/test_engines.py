@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import stat
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import narwhals
@@ -400,7 +404,7 @@ def test_bounds_stand_beside_the_value():
     assert low <= exact.auc <= high
     assert report.bounds.auc_pr[0] <= exact.pr.auc_pr <= report.bounds.auc_pr[1]
     assert f"in {counts.n_thresholds:,} bins" in str(report)
-    assert "observed AUC 0." in str(report)
+    assert "Observed AUC of the exact scores" in str(report.details())
     document = report.to_dict()
     assert document["binning"]["auc"] == [low, high]
     assert str(pu.PUReport.from_json(report.to_json())) == str(report)
@@ -429,6 +433,17 @@ def test_files_within_a_memory_limit(tmp_path):
     pl.DataFrame({"s": SCORES["plain"], "y": LABELED}).write_parquet(tmp_path / "a.pq")
     relation = pu.scan_files(tmp_path / "a.pq", memory_limit="200MB", threads=1)
     assert ScoreCounts.from_frame(relation, score="s", labeled="y").n_labeled == LABELED.sum()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are a thing of Unix")
+def test_what_does_not_fit_into_memory_goes_to_a_private_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame({"s": SCORES["plain"], "y": LABELED}).write_parquet("a.parquet")
+    asked = "SELECT current_setting('temp_directory') AS folder"
+    ((folder,),) = pu.scan_files("a.parquet").query("found", asked).fetchall()
+    about = Path(folder).stat()
+    assert (stat.S_IMODE(about.st_mode), about.st_uid) == (0o700, os.getuid())
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
 
 
 @pytest.mark.parametrize(
@@ -480,7 +495,10 @@ def test_a_file_that_two_patterns_mean(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a1.csv", "a2.csv", "b.csv"):
         (tmp_path / name).write_text("s,y\n0.9,1\n0.2,0\n")
-    for paths in (["a1.csv", "a*.csv"], ["b.csv", tmp_path / "b.csv"], ["*.csv", "b*.csv"]):
+    (tmp_path / "hard").mkdir()
+    (tmp_path / "hard" / "link.csv").hardlink_to("b.csv")
+    given = [["a1.csv", "a*.csv"], ["b.csv", tmp_path / "b.csv"], ["*.csv", "b*.csv"]]
+    for paths in (*given, ["b.csv", "hard/link.csv"], "**/*.csv"):
         with pytest.raises(InvalidInputError, match=r"different files, got '.*\.csv' twice"):
             pu.scan_files(paths)
     frame = pu.scan_files(["a*.csv", "b.csv"])

@@ -29,6 +29,7 @@ ROWS = {"scores": [5, 4, 3, 2, 1, 0], "labeled": [1, 1, 0, 1, 0, 0]}
 ALPHA_INTERVAL = pu.intervals.Interval(
     estimate=0.2, low=0.1, high=0.3, confidence_level=0.95, method="somehow"
 )
+JUDGED = pu.audit.draw(**ROWS, n=2, design="random").answer([True, False])
 CONTEXT = pu.checks.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
 REPORT = pu.evaluate(COUNTS, proportions=PROPORTIONS, n_resamples=0)
@@ -47,7 +48,6 @@ MODEL = {
 
 # For each public function, arguments that it takes.
 VALID = {
-    "alpha_from_audit": {"n_positive": 3, "n_audited": 20},
     "auc_from_pu": {"auc": 0.6, "proportions": PROPORTIONS},
     "auc_identification_interval": {"auc": 0.6, "unlabeled_inclusion": 0.2},
     "auc_interval": BOTH,
@@ -60,7 +60,7 @@ VALID = {
     "curve_band": {**PROBABLE, "curve": "decision", "n_resamples": 5, "random_state": 0},
     "choose_threshold": {**BOTH, "criterion": "recall", "value": 0.5},
     "clean_test": ROWS,
-    "combine_audit": {"estimate": ALPHA_INTERVAL, "n_positive": 3, "n_audited": 20},
+    "combine": {"judged": JUDGED, **ROWS, "beta": 1.0},
     "compare_priors": {**ROWS, "estimators": ["bbe"], "n_resamples": 0},
     "compare_scores": {
         "data": {"one": ROWS["scores"], "other": [5, 3, 4, 2, 1, 0]},
@@ -90,15 +90,13 @@ VALID = {
         "n_resamples": 5,
     },
     "evaluate_model": {**MODEL, "alpha": 0.2, "n_resamples": 5},
-    "expected_top_audit": BOTH,
     "group_resampler": {**ROWS, "groups": [1, 1, 2, 2, 3, 3]},
     "inclusion_bound": ROWS,
     "list_checks": {},
     "load_example": {},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
     "observe_rates": {"tpr": 0.5, "fpr": 0.2, "proportions": PROPORTIONS},
-    "plan_audit": {"width": 0.3},
-    "plan_strata": {"n_unlabeled": [50, 100], "n_items": 30},
+    "plan": {"width": 0.3},
     "posterior_band": {"labeled_share": 0.2, "proportions": PROPORTIONS},
     "prior_estimators": {},
     "pu_roc_curve": {"counts": COUNTS},
@@ -122,21 +120,7 @@ VALID = {
         "alpha": 0.2,
         "n_permutations": 20,
     },
-    "top_audit": {
-        "counts": COUNTS,
-        "cut": 2.0,
-        "n_positive": 1,
-        "n_audited": 1,
-        "n_draws": 100,
-        "labeled_positive": [1, 0],
-        "labeled_audited": [1, 0],
-    },
-    "stratified_audit": {
-        "n_unlabeled": [50, 100],
-        "n_positive": [3, 1],
-        "n_audited": [10, 10],
-        "n_draws": 100,
-    },
+    "draw": {**ROWS, "n": 1, "design": "random"},
     "sensitivity": {"counts": COUNTS, "metric": "precision", "alphas": [0.1], "threshold": 2.0},
     "simulate.beta": {},
     "simulate.binormal": {},
@@ -247,9 +231,12 @@ LATER = {
 UNSAID = {
     "compare_priors-beta-nothing",
     "compare_scores-beta-nothing",
+    "combine-beta-nothing",
     "evaluate-beta-nothing",
     "evaluate_many-beta-nothing",
     "evaluate_model-beta-nothing",
+    "plan-beta-nothing",
+    "plan-scores-nothing",
     "Quantifier-beta-nothing",
     "ScoreMonitor-beta-nothing",
     "make_pu_scorer-beta-nothing",

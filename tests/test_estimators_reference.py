@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 import purecover as pu
 from purecover.estimators import LabelCurve, ReferencePosterior
 from purecover.estimators.features import features_of, group_scores
 from purecover.estimators.label_curve import solve_label_curve
-from purecover.estimators.reference import stored_reference
+from purecover.estimators.reference import COUPLING, stored_reference
 
 SAMPLE = pu.simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
 
@@ -45,7 +46,8 @@ def test_weights_are_those_of_a_forest_walked_by_hand() -> None:
             node = node + 1 if low else model.above[node]
         expected += (leaves == node - root) / (leaves == node - root).sum()
     found = model.weights(features)
-    np.testing.assert_allclose(found, expected / len(model.leaf))
+    expected *= model.mass
+    np.testing.assert_allclose(found, expected / expected.sum())
     assert found.sum() == pytest.approx(1)
     assert set(model.features) == set(features)
 
@@ -59,6 +61,23 @@ def test_draws_obey_the_bounds_and_known_clean_labels() -> None:
     assert (clean.draws(500)[:, 1] == 1).all()
     assert clean.proportions_.beta == 1
     assert 0 < free.diagnostics_["clean_probability"] < 1
+
+
+def test_replicates_that_came_out_high_by_chance_are_corrected_less() -> None:
+    fitted = ReferencePosterior().fit(SAMPLE.counts)
+    counts, n = SAMPLE.counts, 2000
+    rng = np.random.default_rng(0)
+    labeled = rng.multinomial(300, counts.labeled / 300, n)
+    unlabeled = rng.multinomial(3000, counts.unlabeled / 3000, n)
+    drawn = fitted.proportions_many(counts, labeled, unlabeled)
+    above = np.cumsum(unlabeled, axis=1) - unlabeled / 2
+    observed = 1 - (labeled * above).sum(axis=1) / (300 * 3000)
+    delta = drawn[:, 1] - drawn[:, 0]
+    assert spearmanr(observed, delta).statistic == pytest.approx(COUPLING, abs=0.08)
+    # They are draws from the posterior all the same.
+    own = np.diff(fitted.draws(4000), axis=1)[:, 0]
+    levels = [0.05, 0.25, 0.5, 0.75, 0.95]
+    np.testing.assert_allclose(np.quantile(delta, levels), np.quantile(own, levels), atol=0.03)
 
 
 WORLDS: dict[str, tuple[Any, Any, float]] = {

@@ -198,8 +198,8 @@ OPTIONS = """
 """.split()  # noqa: SIM905 - reads better
 OTHER_OPTIONS = """
     --alpha --beta --labeled --random-state --negative-label 1,2 2,1 0,1,2 --score
-    --scenario censoring --best f1 cost --precision --recall --strata --design top --columns
-    --fpr --n-resamples --missing-is-unlabeled --width --alpha-guess --n
+    --scenario censoring --best f1 cost --precision --recall --review --design random --columns
+    --fpr --n-resamples --missing-is-unlabeled --width --figure --n
     --confidence-level 9% --target 0.2 0 1 3 -1 nan 1e400 --json --quiet --estimators bbe
     bbe,roc-slope
 """.split()  # noqa: SIM905 - reads better

@@ -1034,7 +1034,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "recover_metrics": {},
     "recover_pr": {},
     "recover_roc": {},
-    "audit.expected_top_audit": {},
     "intervals.auc_interval": {},
     "intervals.bootstrap": {**FEW, "metrics": ["f1"], "curves": False},
     "intervals.curve_band": {**FEW, "curve": "decision"},

@@ -21,14 +21,8 @@ NORMAL = simulate.binormal()
 X, Y = np.arange(240.0).reshape(120, 2) % 7, np.arange(120) % 3 == 0
 
 
-def at(low: float, high: float) -> pu.intervals.Interval:
-    return pu.intervals.Interval(
-        estimate=(low + high) / 2, low=low, high=high, confidence_level=0.95, method="mine"
-    )
-
-
 def plan(**options: Any) -> Any:
-    return pu.audit.plan_audit(**{"width": 0.1, **options})
+    return pu.audit.plan(**{"width": 0.1, **options})
 
 
 def calibrated(**options: Any) -> Any:
@@ -36,40 +30,34 @@ def calibrated(**options: Any) -> Any:
     return pu.PUCalibratedClassifier(**{**given, **options}).fit(X, Y)
 
 
-HALF = pu.ScoreCounts.from_counts([1, 0], [80, 20], [100, 400])
-TURNED = pu.ScoreCounts.from_counts([1, 0], [10, 90], [400, 100])
+ROWS = np.arange(900.0) % 37, np.arange(900) % 3 == 0
+DESIGN = pu.audit.draw(*ROWS)
+
+
+def judged(scores: Any, labeled: Any, **options: Any) -> Any:
+    return pu.audit.JudgedRows.from_array([None] * 900, scores, labeled, **options)
+
+
 Rows = list[tuple[Callable[[], Any], str]]
 REFUSED: dict[str, Rows] = {
     "audits": [
-        (lambda: pu.audit.alpha_from_audit(5, 3), "'n_positive' parameter of alpha_from_audit"),
-        (lambda: pu.audit.alpha_from_audit(1, 5, n_unlabeled=3), "n_unlabeled"),
         (lambda: plan(alpha_guess=(0.3, 0.1)), "rising order"),
         (lambda: plan(alpha_guess=25), "0.25 means 25 %"),
         (lambda: plan(alpha_guess=(0.1, 0.2, 0.3)), "3 values"),
-        (lambda: plan(alpha_guess=pu.estimators.LabelCurve()), "fit the estimator first"),
-        (lambda: pu.audit.stratified_audit([10, 10], [1], [2, 2]), "must be of 2 strata"),
-        (lambda: pu.audit.stratified_audit([10, 10], [1, 3], [2, 2]), "3 of 2 in stratum 2"),
-        (lambda: pu.audit.stratified_audit([10, 10], [1, 1], [2, 12]), "12 of 10 in stratum 2"),
-        (lambda: pu.audit.stratified_audit([10, 10], [1, 0], [2, 0]), "of at least 1, got 0"),
-        (lambda: pu.audit.stratified_audit([10.5], [1], [2]), "10.5"),
-        (lambda: pu.audit.plan_strata([100, 100], n_items=9), "from 10"),
-        (lambda: pu.audit.plan_strata([100, 100], n_items=201), "to 200"),
-        (lambda: pu.audit.plan_strata([100, 100], n_items=20, shares=[0.5]), "of 2 strata"),
-        (lambda: pu.audit.plan_strata([100, 100], n_items=20, shares=[0.5, 1.5]), r"in \[0, 1\]"),
-        (lambda: pu.audit.combine_audit(pu.estimators.LabelCurve(), 3, 10), "call fit first"),
-        (lambda: plan(design="top"), 'given for the design "top"'),
-        (lambda: plan(design="high"), "'top'"),
-        (lambda: plan(counts=HALF), "'counts' parameter of plan_audit must be left out"),
-        (lambda: plan(design="top", counts=HALF, width=0.001), "even all 100 of them"),
-        (lambda: pu.audit.top_audit(HALF, 1, 3, 101), "at most 100, the unlabeled"),
-        (lambda: pu.audit.top_audit(HALF, 1, 3, 9, labeled_audited=(1, 1)), "labeled_positive"),
-        (
-            lambda: pu.audit.top_audit(HALF, 1, 3, 9, labeled_positive=[3], labeled_audited=[1, 2]),
-            "two numbers",
-        ),
-        (lambda: pu.audit.top_audit(TURNED, 1, 300, 300), "no alpha that fits the answers"),
-        (lambda: pu.audit.combine_audit(0.3, 3, 10), "'estimate' parameter of combine_audit"),
-        (lambda: pu.audit.combine_audit(at(0.3, 0.3), 3, 10), "some width"),
+        (lambda: plan(figure="auc"), "'alpha' where there are no scores"),
+        (lambda: plan(threshold=1), "'threshold' parameter of plan must be left out"),
+        (lambda: plan(scores=ROWS[0], labeled=ROWS[1], alpha_guess=0.1), "from which alpha is"),
+        (lambda: plan(scores=ROWS[0], labeled=ROWS[1], width=0.001), "cannot expect a width"),
+        (lambda: pu.audit.draw(*ROWS, 400), "at most [0-9]+, the unlabeled rows there are with"),
+        (lambda: pu.audit.draw(*ROWS, 601, design="random"), "at most 600, the unlabeled rows"),
+        (lambda: pu.audit.draw(*ROWS, threshold=1, review=3), "'review' parameter of draw must be"),
+        (lambda: pu.audit.draw(*ROWS, n_labeled=301), "'n_labeled' parameter of draw"),
+        (lambda: DESIGN.answer([True]), "as long as the rows drawn"),
+        (lambda: DESIGN.answer(["perhaps"] * 10), "'perhaps' in row 1"),
+        (lambda: judged(*ROWS, design="top"), "'random'"),
+        (lambda: pu.audit.combine(DESIGN, *ROWS), "JudgedRows"),
+        (lambda: pu.audit.combine(DESIGN.answer([None] * 10), *ROWS), "a verdict on an unlabeled"),
+        (lambda: pu.audit.combine(DESIGN.answer([1] * 10), -ROWS[0], ROWS[1]), "of others"),
     ],
     "worlds": [
         (lambda: simulate.beta((1, 2, 3)), "pair of shapes"),

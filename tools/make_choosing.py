@@ -34,7 +34,7 @@ STEPS = (
     Step(
         "Can somebody judge about 100\nrandom unlabeled rows?",
         "yes",
-        "plan_audit, alpha_from_audit\nbeside scores: combine_audit",
+        "audit.draw, audit.combine",
         "no",
     ),
     Step(

@@ -102,11 +102,12 @@ priors = pu.displays.PriorsDisplay(found).plot()
 # Judge some of the unlabeled
 # ---------------------------
 #
-# A hundred unlabeled proteins, drawn at random and brought to the laboratory, give alpha without a
-# look at scores. Here the drawer plays the laboratory.
+# A hundred unlabeled proteins, drawn at random and brought to the laboratory, say more of alpha
+# than all the scores. Here the drawer plays the laboratory.
 
-sent = np.random.default_rng(0).choice(np.flatnonzero(~labeled), 100, replace=False)
-audit = pu.audit.alpha_from_audit(int(positive[sent].sum()), 100)
+design = pu.audit.draw(scores, labeled, 100, design="random")
+judged = design.answer(positive[design.rows])
+audit = pu.audit.combine(judged, scores, labeled, beta=1)
 print(audit)
 for alpha in (audit.alpha.low, audit.alpha.estimate, audit.alpha.high):
     auc = pu.recover_auc(counts, pu.MixtureProportions(alpha=alpha))

@@ -119,31 +119,18 @@ print(f"alpha between {low:.3f} and {high:.3f}")
 # %%
 # So 50 of the patients are called in before the others; the drawer plays the doctor.
 
-called = np.flatnonzero(~labeled & (scores >= choice.threshold))
-first = np.random.default_rng(0).choice(called, 50, replace=False)
-judged = pu.audit.alpha_from_audit(int(positive[first].sum()), 50).alpha
-print(f"{positive[first].sum()} of 50 have the disease: ", end="")
-print(f"precision {judged.estimate:.2f} [{judged.low:.2f}, {judged.high:.2f}], 0.50 was expected")
+design = pu.audit.draw(scores, labeled, 50, threshold=choice.threshold)
+judged = design.answer(positive[design.rows])
+found = pu.audit.combine(judged, scores, labeled, beta=1)
+print(found)
 
 # %%
-# Fewer than expected: other patients score as high as those with the disease. What the 50 answers
-# say about alpha needs no assumption on scores. The share of labeled patients above the threshold
-# is the recall, so that alpha is precision times called in, over recall times unlabeled.
+# Fewer than expected have the disease: other patients score as high. Scores and verdicts together
+# make the report again, with all that they leave open in its intervals.
 
-recall = (scores[labeled] >= choice.threshold).mean()
-low, alpha, high = (
-    share * len(called) / (recall * (~labeled).sum())
-    for share in (judged.low, judged.estimate, judged.high)
-)
-print(f"alpha {alpha:.4f} [{low:.4f}, {high:.4f}]; from scores {report.proportions.alpha:.4f}")
-
-# %%
-# With this alpha everything is done again. The intervals then take it as exact, and are a little
-# too narrow (:doc:`/checks/PU007`).
-
-mended = pu.evaluate(scores, labeled, alpha=alpha, n_resamples=200)
-choice = pu.choose_threshold(counts, mended.proportions, "precision", 0.5)
-expected = pu.recovery.recover_confusion(counts, mended.proportions, choice.threshold)
+mended = pu.evaluate(scores, labeled, proportions=found, n_resamples=200)
+choice = pu.choose_threshold(counts, found.proportions, "precision", 0.5)
+expected = pu.recovery.recover_confusion(counts, found.proportions, choice.threshold)
 print(expected)
 
 # %%
@@ -165,7 +152,8 @@ print("alpha from scores alone")
 print(line("  alpha", report.estimation.intervals["alpha"], opened.alpha))
 print(line("  AUC", report.intervals["roc_auc"], true_auc))
 print(line("  precision", report.intervals["precision"], true_precision))
-print("alpha from 50 patients")
+print("alpha from scores and 50 patients")
+print(line("  alpha", found.alpha, opened.alpha))
 print(line("  AUC", mended.intervals["roc_auc"], true_auc))
 print(line("  precision", mended.intervals["precision"], true_precision))
 
@@ -190,4 +178,4 @@ ax.legend(loc="lower left")
 #
 # Where negatives can look like positives, alpha estimated from scores comes out too high, and with
 # it the number of positives to be found. A few dozen flagged cases, judged before the rest, show it
-# and put it right.
+# and correct it.

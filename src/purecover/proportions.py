@@ -407,7 +407,7 @@ FROM_SCORES = "beta from the scores"
 
 @runtime_checkable
 class UncertainProportions(Protocol):
-    """Alpha and beta with what is not known of them, such as :class:`CombinedAudit`."""
+    """Alpha and beta with what is not known of them, such as :class:`AuditPosterior`."""
 
     @property
     def believed(self) -> MixtureProportions:
@@ -516,9 +516,9 @@ class GivenProportions(Parameters):
     )
     proportions: MixtureProportions | UncertainProportions | None = parameter(
         None,
-        "MixtureProportions or CombinedAudit",
-        """Alpha, beta and the scenario at once. What :func:`combine_audit` found of them is varied
-        in the intervals of a report.""",
+        "MixtureProportions or AuditPosterior",
+        """Alpha, beta and the scenario at once. What :func:`purecover.audit.combine` leaves open
+        of them is varied in the intervals of a report.""",
         _check_carried,
     )
     prior: float | None = parameter(

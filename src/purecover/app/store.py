@@ -8,7 +8,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from purecover._folders import lock_folder, new_folder
 from purecover.app.jobs import ColumnInfo, Settings
 
 _PREFIX = "purecover-app-"
@@ -98,8 +98,7 @@ class Store:
     def __init__(self, settings: Settings, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
         self._clock = clock
-        self.root, self._lock = _new_root()
-        _remove_stale(self.root)
+        self.root, self._lock = new_folder(_PREFIX)
         self.uploads: dict[str, Upload] = {}
         self.jobs: dict[str, Job] = {}
 
@@ -206,49 +205,11 @@ class Store:
             self.root.mkdir(mode=0o700)
             if self._lock is not None:
                 os.close(self._lock)
-                self._lock = _lock(self.root)
+                self._lock = lock_folder(self.root)
             folder.mkdir(mode=0o700)
         if self._lock is not None and not os.path.samestat(self.root.stat(), os.fstat(self._lock)):
             raise PermissionError(errno.EPERM, "somebody has replaced the temporary folder")
         return id_, folder
-
-
-def _new_root() -> tuple[Path, int | None]:
-    """A folder of our own, locked; None where folders cannot be."""
-    while True:
-        root = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        lock = _lock(root)
-        if lock is None or root.exists():  # else another server took it for a stale one
-            return root, lock
-        os.close(lock)
-
-
-def _lock(folder: Path) -> int | None:
-    """A descriptor that locks a folder until it is closed, or the process ends; None if taken."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return None
-    descriptor = None
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-        if os.fstat(descriptor).st_uid == os.geteuid():
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-    except OSError:
-        pass
-    if descriptor is not None:
-        os.close(descriptor)
-    return None
-
-
-def _remove_stale(root: Path) -> None:
-    """Remove what a server left that was killed together with its workers."""
-    for folder in root.parent.glob(f"{_PREFIX}*"):
-        lock = _lock(folder) if folder != root else None
-        if lock is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(lock)
 
 
 def plain_name(name: str) -> str:

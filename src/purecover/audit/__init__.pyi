@@ -1,9 +1,5 @@
-from purecover.audit.combine import combine_audit as combine_audit
-from purecover.audit.plan import plan_audit as plan_audit
-from purecover.audit.posterior import StratifiedAudit as StratifiedAudit
-from purecover.audit.posterior import alpha_from_audit as alpha_from_audit
-from purecover.audit.posterior import plan_strata as plan_strata
-from purecover.audit.posterior import stratified_audit as stratified_audit
-from purecover.audit.top import TopAudit as TopAudit
-from purecover.audit.top import expected_top_audit as expected_top_audit
-from purecover.audit.top import top_audit as top_audit
+from purecover.audit.answers import combine as combine
+from purecover.audit.designs import JudgedRows as JudgedRows
+from purecover.audit.designs import draw as draw
+from purecover.audit.hidden import judge_hidden as judge_hidden
+from purecover.audit.sizes import plan as plan

@@ -46,15 +46,14 @@ from purecover.recovery.rates import effective_size, effective_sizes, least_delt
 FEW_LABELED = 10
 TIE_SHARE = 0.01
 FEW_SCORES = 10
-SMALL_LABELED = 50
 FEW_GROUPS = 20
-SMALL_UNLABELED = 100
+FEW_UNLABELED = 30
 
 
 @check(
     "PU003",
     "few labeled examples on one side of the threshold",
-    "warning",
+    "note",
     "threshold",
     needs="threshold",
 )
@@ -115,36 +114,22 @@ def heavy_ties(context: CheckContext) -> Finding:
 
 @check("PU010", "the sample is small", "warning", "sample")
 def small_samples(context: CheckContext) -> Finding:
-    """Below 50 labeled, 100 unlabeled or 20 groups a single rate is hardly known."""
+    """With fewer than 10 labeled, 30 unlabeled or 20 groups intervals are too narrow."""
     n_labeled, n_unlabeled = effective_sizes(context.counts)
     kind = "effective " if context.counts.is_weighted else ""
-    says = f"{count(n_labeled)} {kind}labeled and {count(n_unlabeled)} {kind}unlabeled examples"
+    says = f"{count(n_labeled)} {kind}labeled and {count(n_unlabeled)} {kind}unlabeled rows"
     if context.n_groups is not None and context.n_groups < FEW_GROUPS:
         return fired(
             f"only {context.n_groups} groups were resampled, too few for an interval to cover.",
             f"below {FEW_GROUPS} groups report point values, or resample finer groups.",
         )
-    if n_labeled >= SMALL_LABELED and n_unlabeled >= SMALL_UNLABELED:
+    if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
         return quiet(f"there are {says}.")
-    # A share near one half has the largest standard error, 1 / (2 sqrt(n)).
-    p = context.proportions
-    labeled, unlabeled = 0.5 / math.sqrt(n_labeled), 0.5 / math.sqrt(n_unlabeled)
-    tpr = math.hypot((1 - p.alpha) * labeled, (1 - p.beta) * unlabeled) / p.delta
-    fpr = math.hypot(p.beta * unlabeled, p.alpha * labeled) / p.delta
-    found = (
-        f"with {says}, standard errors reach {tpr:.2g} for a recovered tpr and {fpr:.2g} for a "
-        "recovered fpr."
+    return fired(
+        f"with {says} the intervals are too narrow.",
+        f"gather at least {FEW_LABELED} labeled and {FEW_UNLABELED} unlabeled rows before relying "
+        "on any of these metrics.",
     )
-    hint = (
-        f"with fewer than {SMALL_LABELED} labeled or {SMALL_UNLABELED} unlabeled examples read "
-        "the intervals only, and do not choose a threshold on these data."
-    )
-    if n_labeled < FEW_LABELED:
-        hint = (
-            f"with fewer than {FEW_LABELED} labeled examples the intervals are too narrow as well: "
-            "gather more before relying on any of these figures."
-        )
-    return fired(found, hint)
 
 
 @check("PU016", "the threshold was chosen on the same data", "note", "threshold", "threshold")
@@ -640,8 +625,8 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     return fired(
         f"{says}: recall and AUC depend on beta. Scores determine it only if the lowest scores are "
         "all negatives.",
-        "judge labeled examples, too (purecover audit sample FILE --n 30 --design top --out "
-        "audit.csv), or pass beta=1 (--beta 1) if the labels were verified.",
+        "judge labeled examples too (purecover audit sample FILE --n-labeled 10), or pass beta=1 "
+        "(--beta 1) if the labels were verified.",
     )
 
 
@@ -652,7 +637,7 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
     if not audit.doubt:
         return quiet("the scores do not contradict the audit.")
     return fired(
-        f"{audit.doubt}: alpha is that of the audit alone.",
+        f"{audit.doubt}; alpha and beta follow the judged rows.",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
         "about the scores fails. If it is that labels went to positives at random, the AUC is "
         "wrong, too, whatever alpha is.",
@@ -660,7 +645,7 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
 
 
 _JUDGE = (
-    "judge rows with high scores by hand (purecover audit sample FILE --n 30 --design top). If the "
+    "judge rows with high scores by hand (purecover audit sample FILE). If the "
     "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
     "determine alpha alone. Or pass alpha if it can be found otherwise."
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import math
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,9 +16,10 @@ import numpy as np
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.files import FORMATS, DataFile, Request, Words, suffix_of
-from purecover.cli.output import STDIO, CommandError, refuse
+from purecover.cli.output import CommandError, refuse
 from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
+from purecover.engines.scan import first_given_twice
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate
@@ -45,11 +45,6 @@ def files_to_count(
     if not several and "by" not in options:
         counted = not any(needs_rows.values()) and len(columns.score) < 2
         return list(given) if counted and _is_large(given[0]) else None
-    if STDIO in given:
-        raise CommandError(
-            "standard input cannot be counted, since it can be read only once.\n"
-            "Hint: write it to a file first."
-        )
     refuse(
         "needs the rows themselves, which are counted where they are.\n"
         "Hint: give one file, without --by.",
@@ -80,8 +75,7 @@ def _expanded(given: Sequence[str]) -> list[str]:
             f"FILE must be files of one format, got {' and '.join(sorted(kinds))}.\n"
             "Hint: a pattern such as '*.parquet' picks those of one."
         )
-    places = Counter(map(os.path.realpath, found))
-    twice = next((name for name in found if places[os.path.realpath(name)] > 1), None)
+    twice = first_given_twice(found)
     if twice is not None:
         raise CommandError(f"{show(twice)} is given twice; its rows would count twice.")
     return found
@@ -120,50 +114,43 @@ def evaluate_counted(
     settings: dict[str, Any],
 ) -> tuple[Any, dict[str, Any]]:
     """Return a report, a comparison of scores or reports by group, and where the rows are."""
-    about = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1:,} more"
+    named = [files.name_of(file) for file in given]
+    about = named[0] if len(named) == 1 else f"{named[0]} and {len(named) - 1:,} more"
     source: dict[str, Any] = {
-        "file": given[0] if len(given) == 1 else list(given),
+        "file": named[0] if len(named) == 1 else named,
         "n_files": len(names),
         "engine": "duckdb",
     }
     asked = columns.roles(by=by)
     with files.opened(names, asked.values()) as data:
-
-        def found(request: Request) -> Any:
-            used = source["columns"] = request.columns
-            try:
-                frame, negative = _with_labels(data, request, about, columns, source)
-                if len(columns.score) > 1:
-                    scores = list(columns.score)
-                    source["columns"] = {"score": scores, "labeled": used["labeled"]}
-                    how = settings | {"score": scores, "negative_label": negative}
-                    return compare_scores(frame, used["labeled"], **how)
-                threshold = settings.get("threshold", math.nan)
-                threshold = threshold if math.isfinite(threshold) else None
-                counts = ScoreCounts._count_frame(
-                    frame,
-                    used,
-                    {"positive_label": 1, "negative_label": negative},
-                    {
-                        "tolerance": _TOLERANCE,
-                        "keep": threshold,
-                        "one_sided": by is not None,
-                        "n_rows": source["n_rows"],
-                    },
-                )
-            except CommandError:
-                raise
-            except Exception as error:
-                files.complain(data, request)  # which names the cell
-                if isinstance(error, duckdb.Error):
-                    raise data[0].explained(error) from error
-                raise
-            if by is not None:
-                return _by_group(_in_order(counts), used["score"], settings)
-            return evaluate(counts[None], **settings)
-
         request = columns.request(about, [*data[0].names, *data[0].folders], asked)
-        return files.with_decimals(found, request), source
+        used = source["columns"] = request.columns
+        try:
+            frame, negative = _with_labels(data, request, about, columns, source)
+            if len(columns.score) > 1:
+                scores = list(columns.score)
+                source["columns"] = {"score": scores, "labeled": used["labeled"]}
+                how = settings | {"score": scores, "negative_label": negative}
+                return compare_scores(frame, used["labeled"], **how), source
+            threshold = settings.get("threshold", math.nan)
+            counting = {
+                "tolerance": _TOLERANCE,
+                "keep": threshold if math.isfinite(threshold) else None,
+                "one_sided": by is not None,
+                "n_rows": source["n_rows"],
+            }
+            labels: dict[str, object] = {"positive_label": 1, "negative_label": negative}
+            counts = ScoreCounts._count_frame(frame, used, labels, counting)
+        except CommandError:
+            raise
+        except Exception as error:
+            files.complain(data, request)  # which names the cell
+            if isinstance(error, duckdb.Error):
+                raise data[0].explained(error) from error
+            raise
+    if by is not None:
+        return _by_group(_in_order(counts), used["score"], settings), source
+    return evaluate(counts[None], **settings), source
 
 
 def _with_labels(

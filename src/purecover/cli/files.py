@@ -11,25 +11,25 @@ import gzip
 import io
 import math
 import re
-import shutil
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from glob import escape
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import duckdb
 import numpy as np
 
+from purecover._folders import private_folder
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError
 from purecover.documents.formats import cut
+from purecover.engines.scan import duckdb_connection
 
 FORMATS = {
     **dict.fromkeys((".csv", ".txt"), "csv"),
@@ -60,39 +60,35 @@ _HEAD = 1 << 20
 _SAMPLE = 20
 _MAX_EXAMPLES = 3
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
+_MOST_FETCHED = 1000  # bad cells, of which a hostile file may have any number
 _NO_VALUE = "has no value"
 _TOO_LARGE = "is too large an integer"
+_JSON_FORMATS = {"jsonl": "newline_delimited", "array": "array"}
 # An object, or an array of them: a header such as [score],[labeled] is neither.
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
-GZIP = b"\x1f\x8b"
+_GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF"}
-_NO_NUMBERS = ("BLOB", "DATE", "INTERVAL", "LIST", "MAP", "STRUCT", "TIME", "UNION", "UUID")
-FoundT = TypeVar("FoundT")
+_NUMBERS = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
+    "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
+)  # fmt: skip
+"""Types that are numbers to DuckDB; cells of all others are read as texts."""
 _RECODE = "write it as UTF-8, such as by iconv -f latin1 -t utf-8 FILE."
 _OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled": 1}.'
-
-
-class BadCellsError(CommandError):
-    """Cells that cannot be used, and whether some look as if they had decimal commas."""
-
-    def __init__(self, message: str, n_cells: int, *, has_commas: bool) -> None:
-        super().__init__(message)
-        self.n_cells, self.has_commas = n_cells, has_commas
 
 
 @dataclass(frozen=True)
 class Request:
     """Columns by role, and how their cells are to be read.
 
-    ``numbers`` must hold numbers, with ``decimal`` before their decimals; ``words`` may hold
-    anything, but only those in ``blanks`` may hold nothing.
+    ``numbers`` must hold numbers; ``words`` may hold anything, but only those in ``blanks`` may
+    hold nothing.
     """
 
     numbers: Mapping[str, str]
     words: Mapping[str, str]
     blanks: frozenset[str] = frozenset()
-    decimal: str = "."
 
     @property
     def columns(self) -> dict[str, str]:
@@ -187,61 +183,53 @@ def read_table(
 ) -> Table:
     """Read the columns that ``request`` picks once it is told which there are."""
     with opened([file], asked) as (data,):
-        return with_decimals(data.table, request(list(data.names)))
-
-
-def with_decimals(read: Callable[[Request], FoundT], request: Request) -> FoundT:
-    """Read cells with decimal points; with commas if that is what they have."""
-    try:
-        return read(request)
-    except BadCellsError as error:
-        if not error.has_commas:
-            raise
-        try:
-            return read(replace(request, decimal=","))
-        except BadCellsError as other:
-            raise min(error, other, key=lambda each: each.n_cells) from None
+        return data.table(request(list(data.names)))
 
 
 @contextmanager
-def opened(files: Sequence[str], asked: Iterable[str | None] = ()) -> Iterator[list[DataFile]]:
-    """Files ready to be read; ``asked`` are names of columns, which help to find the delimiter."""
+def opened(
+    files: Sequence[str], asked: Iterable[str | None] = (), limit: int | None = None
+) -> Iterator[list[DataFile]]:
+    """Files ready to be read; ``asked`` are names of columns, which help to find the delimiter.
+
+    Given a limit, files are unpacked before they are read, and to so many bytes at most.
+    """
     names = frozenset(name for name in asked if name is not None)
-    # Nothing is downloaded, whatever a name looks like.
-    config: Any = {"autoinstall_known_extensions": False}
-    with ExitStack() as stack, duckdb.connect(":memory:", config=config) as connection:
+    with private_folder() as folder, duckdb_connection(folder) as connection:
         try:
-            yield [_open(connection, stack, file, names) for file in files]
+            yield [_open(connection, folder, file, names, limit) for file in files]
         except duckdb.OutOfMemoryException as error:
             raise MemoryError from error
 
 
-def _open(connection: Any, stack: ExitStack, file: str, asked: frozenset[str]) -> DataFile:
+def _open(
+    connection: Any, folder: Path, file: str, asked: frozenset[str], limit: int | None
+) -> DataFile:
     """What kind of file it is, and which columns it has."""
-    source, path = name_of(file), _on_disk(file, stack)
-    head = first_bytes(path)
-    packed = head.startswith(GZIP)
+    source, path = name_of(file), _on_disk(file, folder)
+    head = _first_bytes(path)
+    packed = head.startswith(_GZIP)
     if packed:
-        with unpacking(source), gzip.open(path) as unpacked:
+        with _unpacking(source), gzip.open(path) as unpacked:
             head = unpacked.read(_HEAD)
-            if head.lstrip().startswith((b"PAR1", b"[")):
+            if limit is not None or head.lstrip().startswith((b"PAR1", b"[")):
                 unpacked.seek(0)
-                path, packed = _spooled(unpacked, stack), False
+                path, packed = _copied(unpacked, folder, file, limit), False
     kind = FORMATS.get(suffix_of(file)) or ("jsonl" if _JSON.match(head) else "csv")
     if head.startswith(b"PAR1"):
         kind = "parquet"
-    data = DataFile(connection, stack, source, path, kind, packed=packed)
+    data = DataFile(connection, folder, source, path, kind, packed=packed)
     if kind == "parquet":
         return data.described()
     _refuse_binary(source, head)
-    if head.startswith(_UTF16) or (kind == "jsonl" and head.startswith(b"\xef\xbb\xbf")):
+    if head.startswith(_UTF16) or (kind == "jsonl" and head.startswith(codecs.BOM_UTF8)):
         data = data.rewritten("utf-16" if head.startswith(_UTF16) else "utf-8-sig")
-        head = first_bytes(data.path)
+        head = _first_bytes(data.path)
     if kind == "jsonl":
         first = head.strip()
         if first in (b"", b"[]"):
             raise CommandError(f"{source} is empty.\nHint: {_OBJECTS}")
-        return replace(data, is_array=first.startswith(b"[")).described()
+        return replace(data, kind="array" if first.startswith(b"[") else kind).described()
     try:  # the head may end within a character
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
     except UnicodeDecodeError as error:
@@ -260,10 +248,10 @@ def _open(connection: Any, stack: ExitStack, file: str, asked: frozenset[str]) -
     header = next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     names = tuple(name.strip() for name in header)
     data = replace(data, kind="csv", delimiter=delimiter, names=names)
-    if blank:  # DuckDB may lose rows after blank lines
-        data = data.rewritten("utf-8-sig", skip=blank)
-    if delimiter == "\t" and names[-1].casefold() in _PROTEINS:
-        data = data.rewritten("utf-8-sig", _join_proteins(len(names)))
+    joins = delimiter == "\t" and names[-1].casefold() in _PROTEINS
+    if blank or joins:  # DuckDB may lose rows after blank lines
+        change = _join_proteins(len(names)) if joins else None
+        data = data.rewritten("utf-8-sig", change, skip=blank)
     with suppress(ValueError):
         for name in names:
             float(name)
@@ -274,13 +262,13 @@ def _open(connection: Any, stack: ExitStack, file: str, asked: frozenset[str]) -
     return data
 
 
-def _on_disk(file: str, stack: ExitStack) -> str:
+def _on_disk(file: str, folder: Path) -> str:
     """A path that can be read as often as need be."""
     if file == STDIO:
-        return _spooled(sys.stdin.buffer, stack)
+        return _copied(sys.stdin.buffer, folder)
     try:
         with Path(file).open("rb") as raw:
-            return file if raw.seekable() else _spooled(raw, stack)
+            return file if raw.seekable() else _copied(raw, folder)
     except FileNotFoundError:
         raise CommandError(f"there is no file {show(file)}.") from None
     except IsADirectoryError:
@@ -290,21 +278,33 @@ def _on_disk(file: str, stack: ExitStack) -> str:
         raise CommandError(f"{show(file)} cannot be opened: {reason}.") from error
 
 
-def _spooled(stream: Any, stack: ExitStack) -> str:
-    copy = stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115
-    shutil.copyfileobj(stream, copy)
-    copy.flush()
+def _copied(stream: Any, folder: Path, file: str = STDIO, limit: int | None = None) -> str:
+    """A copy of what comes from a stream, unless that is too much."""
+    size = 0
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
+        while part := stream.read(_HEAD):
+            size += len(part)
+            if limit is not None and size > limit:
+                raise too_much(file, f"more than {limit:,} bytes", limit)
+            copy.write(part)
     return copy.name
 
 
-def first_bytes(path: str) -> bytes:
-    """The beginning of a file."""
+def too_much(file: str, found: str, limit: int) -> CommandError:
+    """A complaint of a file that is far larger than it looks."""
+    return CommandError(
+        f"{file} has {Path(file).stat().st_size:,} bytes but unpacks to {found}; the limit is "
+        f"{limit:,} bytes.\nHint: purecover app --max-upload raises it."
+    )
+
+
+def _first_bytes(path: str) -> bytes:
     with Path(path).open("rb") as raw:
         return raw.read(_HEAD)
 
 
 @contextmanager
-def unpacking(source: str) -> Iterator[None]:
+def _unpacking(source: str) -> Iterator[None]:
     """Complaints of a gzip file that is damaged."""
     try:
         yield
@@ -315,16 +315,13 @@ def unpacking(source: str) -> Iterator[None]:
 
 
 def _refuse_binary(source: str, head: bytes) -> None:
-    for magic, what in _FOREIGN.items():
-        if head.startswith(magic):
-            raise CommandError(
-                f"{source} is {what}, which purecover does not read.\n"
-                "Hint: export it as CSV or Parquet."
-            )
-    if b"\0" in head and not head.startswith(_UTF16):
+    what = next((what for magic, what in _FOREIGN.items() if head.startswith(magic)), None)
+    if what is None and b"\0" in head and not head.startswith(_UTF16):
+        what = "binary data, not text"
+    if what is not None:
         raise CommandError(
-            f"{source} holds binary data, not text.\n"
-            "Hint: purecover reads CSV, TSV, JSON lines (each also gzipped) and Parquet."
+            f"{source} is {what}, which purecover does not read.\n"
+            "Hint: export it as CSV, TSV, JSON lines (each also gzipped) or Parquet."
         )
 
 
@@ -364,7 +361,7 @@ class DataFile:
     """
 
     connection: Any
-    stack: ExitStack
+    folder: Path
     source: str
     path: str
     kind: str
@@ -372,7 +369,6 @@ class DataFile:
     types: tuple[str, ...] = ()
     delimiter: str = ","
     packed: bool = False
-    is_array: bool = False
     is_copy: bool = False
 
     @property
@@ -384,8 +380,8 @@ class DataFile:
     @property
     def form(self) -> tuple[Any, ...]:
         """What files have in common that are read together."""
-        form = (self.kind, self.names, self.types, self.delimiter, self.is_array)
-        return (*form, self.packed, *self.folders.items())
+        form = (self.kind, self.names, self.types, self.delimiter, self.packed)
+        return (*form, *self.folders.items())
 
     def scan(
         self, columns: Iterable[str], paths: Sequence[str] = (), *, lenient: bool = False
@@ -400,10 +396,10 @@ class DataFile:
         if self.kind == "parquet":
             return f"read_parquet({files})"
         files += f", compression={'gzip' if self.packed else 'none'!r}"
-        if self.kind == "jsonl":
+        if self.kind in _JSON_FORMATS:
             types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in dict.fromkeys(columns))
             return (
-                f"read_json({files}, format='{'array' if self.is_array else 'newline_delimited'}', "
+                f"read_json({files}, format='{_JSON_FORMATS[self.kind]}', "
                 f"maximum_object_size={MAX_LINE}, "
                 + (f"columns={{{types}}})" if types else "sample_size=100, maximum_depth=1)")
             )
@@ -414,40 +410,31 @@ class DataFile:
             f"max_line_size={MAX_LINE}, ignore_errors={lenient})"
         )
 
-    def cell(self, index: int, decimal: str) -> tuple[str, str]:
+    def cell(self, index: int) -> tuple[str, str]:
         """A cell of a column as text, and as a finite number or NULL."""
         cell = f"c{index}" if self.kind == "csv" else identifier(self.names[index])
         kind = self.types[index] if self.types else "VARCHAR"
-        if kind == "VARCHAR":
+        # Truth values are 1 and 0, and a float is as precise as Python takes it.
+        exact = {"BOOLEAN": "TINYINT", "FLOAT": "DOUBLE"}.get(kind, kind)
+        cell = f"CAST({cell} AS {exact})" if exact != kind else cell
+        text, plain, whole = f"CAST({cell} AS VARCHAR)", cell, "true"
+        if not kind.startswith(_NUMBERS) or kind.endswith("]"):
             # DuckDB reads 1_000, but a file that holds it is wrong.
-            plain = f"CASE WHEN NOT contains({cell}, '_') THEN {cell} END"
-            if decimal == ",":
-                # A number of JSON has a point; in other texts 1.234 may be a thousand and more.
-                point = "_" if self.kind == "jsonl" else "[._]"
-                plain = f"CASE WHEN NOT regexp_matches({cell}, '{point}') "
-                plain += f"THEN replace({cell}, ',', '.') END"
-        else:
-            # Truth values are 1 and 0, and a float is as precise as Python takes it.
-            types = {"BOOLEAN": "TINYINT", "FLOAT": "DOUBLE"}
-            cell = f"CAST({cell} AS {types[kind]})" if kind in types else cell
-            plain = "NULL" if kind.endswith("]") or kind.startswith(_NO_NUMBERS) else cell
-            cell = f"CAST({cell} AS VARCHAR)"
+            plain = f"CASE WHEN NOT contains({text}, '_') THEN {text} END"
+            whole = f"regexp_full_match(trim({plain}), '[+-]?[0-9]+')"
         number = f"TRY_CAST({plain} AS DOUBLE)"
-        exact = f"isfinite({number})"
-        if kind not in ("FLOAT", "DOUBLE"):
+        fine = f"isfinite({number})"
+        if exact != "DOUBLE":
             # Larger integers are rounded to one another; what is written as a float is one.
-            whole = (
-                f"regexp_full_match(trim({plain}), '[+-]?[0-9]+')" if kind == "VARCHAR" else "true"
-            )
-            exact += f" AND (abs({number}) <= {LARGEST_EXACT_INTEGER} OR NOT {whole})"
-        return f"coalesce({cell}, '')", f"CASE WHEN {exact} THEN {number} END"
+            fine += f" AND (abs({number}) <= {LARGEST_EXACT_INTEGER} OR NOT {whole})"
+        return f"coalesce({text}, '')", f"CASE WHEN {fine} THEN {number} END"
 
     def select(self, request: Request, names: Iterable[str]) -> str:
         """Columns in the order of roles, under these names."""
         cells = []
         for (role, column), name in zip(request.columns.items(), names, strict=True):
             if column in self.names:
-                text, number = self.cell(self.names.index(column), request.decimal)
+                text, number = self.cell(self.names.index(column))
             elif column in self.folders:
                 text = quoted(self.folders[column])
                 number = f"TRY_CAST({text} AS DOUBLE)"
@@ -468,7 +455,7 @@ class DataFile:
         names, types = (tuple(row[i] for row in found) for i in (0, 1))
         if self.kind == "parquet":
             return replace(self, names=names, types=types)
-        if self.is_array:  # DuckDB takes an array that was cut off
+        if self.kind == "array":  # DuckDB takes an array that was cut off
             with Path(self.path).open("rb") as raw:
                 raw.seek(-min(4096, raw.seek(0, 2)), 2)
                 if not raw.read().rstrip().endswith(b"]"):
@@ -486,7 +473,7 @@ class DataFile:
         names = {role: f"r{i}" for i, role in enumerate(columns)}
         try:
             cells, scan = self.select(request, names.values()), self.scan(columns.values())
-            execute(f"CREATE OR REPLACE TEMP TABLE found AS SELECT {cells} FROM {scan}")
+            execute(f"CREATE TEMP TABLE found AS SELECT {cells} FROM {scan}")
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
@@ -509,12 +496,11 @@ class DataFile:
             name = names[role]
             distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
             values[role] = tuple(value for (value,) in execute(distinct).fetchall())
-            execute(f"DROP TYPE IF EXISTS words_{name}")
             execute(f"CREATE TEMP TYPE words_{name} AS ENUM ({distinct})")
             shown.append(f"enum_code(CAST({name} AS words_{name})) AS {name}")
         blank = any(any(map(is_missing, values[r])) for r in values if r not in request.blanks)
         if blank or any(n_bad):
-            self.refuse_odd_cells(request, n_rows)
+            self.refuse_odd_cells(request)
         arrays = execute(f"SELECT {', '.join(shown)} FROM found").fetchnumpy()
         return Table(
             columns,
@@ -522,28 +508,28 @@ class DataFile:
             {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in request.words},
         )
 
-    def refuse_odd_cells(self, request: Request, n_rows: int | None = None) -> None:
+    def refuse_odd_cells(self, request: Request) -> None:
         """Complain of all cells that are not what their column must hold."""
-        bad: dict[str, list[tuple[int, str, str]]] = {}
+        bad: dict[str, list[tuple[int, str, str, int]]] = {}
         signs = ", ".join(map(quoted, sorted(_MISSING)))
         for role, column in request.columns.items():
             if column in self.folders or role in request.blanks:
                 continue
             index = self.names.index(column)
-            text, number = self.cell(index, request.decimal)
-            is_number = role in request.numbers
+            text, number = self.cell(index)
             odd = f"lower(trim({text}, e' \\t\\n\\r\\x0b\\x0c')) IN ({signs})"
+            if role in request.numbers:
+                odd = f"{number} IS NULL"
             rows = self.connection.execute(
-                "SELECT place, cell FROM (SELECT row_number() OVER () AS place, "
-                f"{text} AS cell, {f'{number} IS NULL' if is_number else odd} AS odd "
-                f"FROM {self.scan([column])}) WHERE odd ORDER BY place"
+                "SELECT place, cell, count(*) OVER () FROM (SELECT row_number() OVER () AS place, "
+                f"{text} AS cell, {odd} AS odd FROM {self.scan([column])}) "
+                f"WHERE odd ORDER BY place LIMIT {_MOST_FETCHED}"
             ).fetchall()
             typed = self.types and self.types[index] != "VARCHAR"
-            for row, cell in rows:
+            for row, cell, many in rows:
                 why = _NO_VALUE
-                if is_number:
-                    decimal = "." if typed else request.decimal
-                    why = parse_number(cell, decimal)[1] or "is not a number"
+                if role in request.numbers:
+                    why = parse_number(cell)[1] or "is not a number"
                     why = "is not finite" if typed and cell == "nan" else why
                 if why == _TOO_LARGE:
                     refused = too_large(role, f"row {row}")
@@ -551,39 +537,33 @@ class DataFile:
                         f"column {show(column)} of {self.source} must be {refused.must}, "
                         f"got {show(cell)} in {refused.got}.\nHint: {refused.hint}."
                     )
-                bad.setdefault(role, []).append((row, cell, why))
+                bad.setdefault(role, []).append((row, cell, why, many))
         if bad:
-            raise self._complaint(request, bad, n_rows)
-
-    def lines(self, encoding: str) -> Iterator[str]:
-        """Lines of text, without their ends; broken encodings become errors of ours."""
-        opener: Any = gzip.open if self.packed else open
-        number = 0
-        try:
-            with (
-                unpacking(self.source),
-                opener(self.path, "rb") as raw,
-                io.TextIOWrapper(cast("Any", raw), encoding=encoding) as text,
-            ):
-                for line in text:
-                    number += 1
-                    yield line.rstrip("\n")
-        except UnicodeError as error:
-            raise CommandError(
-                f"{self.source} is not {encoding.removesuffix('-sig')} text, in line {number + 1} "
-                f"or below.\nHint: {_RECODE}"
-            ) from error
+            raise self._complaint(request, bad)
 
     def rewritten(
         self, encoding: str, change: Callable[[str], str] | None = None, skip: int = 0
     ) -> DataFile:
         """A copy in UTF-8, with line ends of one kind and lines perhaps changed."""
-        copy = self.stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115
-        for line in islice(self.lines(encoding), skip, None):
-            made = line if change is None else change(line)
-            if made or change is None:
-                copy.write(f"{made}\n".encode())
-        copy.flush()
+        opener: Any = gzip.open if self.packed else open
+        number = 0
+        try:
+            with (
+                tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as copy,
+                _unpacking(self.source),
+                opener(self.path, "rb") as raw,
+                io.TextIOWrapper(raw, encoding=encoding) as text,
+            ):
+                for number, line in enumerate(text, start=1):
+                    plain = line.rstrip("\n")
+                    made = plain if change is None else change(plain)
+                    if number > skip and (made or change is None):
+                        copy.write(f"{made}\n".encode())
+        except UnicodeError as error:
+            raise CommandError(
+                f"{self.source} is not {encoding.removesuffix('-sig')} text, in line {number + 1} "
+                f"or below.\nHint: {_RECODE}"
+            ) from error
         return replace(self, path=copy.name, packed=False, is_copy=True)
 
     def explained(self, error: duckdb.Error) -> CommandError:
@@ -592,9 +572,9 @@ class DataFile:
         said = said.replace(self.path, Path(self.source).name)
         said = "; ".join(cut(line.strip(), 200) for line in said.splitlines() if line.strip())
         said = said.removeprefix("Invalid Input Error: ").strip()
-        kind = {"csv": "CSV", "jsonl": "JSON", "parquet": "Parquet"}[self.kind]
+        kind = {"csv": "CSV", "parquet": "Parquet"}.get(self.kind, "JSON")
         hint = "was it written or copied completely?"
-        if self.kind == "jsonl":
+        if kind == "JSON":
             hint = _OBJECTS
         elif "unicode" in said:
             hint = _RECODE
@@ -605,32 +585,27 @@ class DataFile:
         )
 
     def _complaint(
-        self, request: Request, bad: dict[str, list[tuple[int, str, str]]], n_rows: int | None
+        self, request: Request, bad: dict[str, list[tuple[int, str, str, int]]]
     ) -> CommandError:
         """Return the number of bad cells by column, and the first few with their places."""
         sentences = []
         for role, cells in bad.items():
             examples = []
-            for row, cell, why in cells[:_MAX_EXAMPLES]:
+            for row, cell, why, _ in cells[:_MAX_EXAMPLES]:
                 # A sign such as NA has a value of its own, and says that there is none.
                 verdict = "means no value" if cell and why == _NO_VALUE else why
                 examples.append(f"row {row} {show(cell) + ' ' if cell else ''}{verdict}")
-            many = "1 bad cell" if len(cells) == 1 else f"{len(cells)} bad cells"
-            shown = ", ".join(examples) + (", ..." if len(cells) > _MAX_EXAMPLES else "")
+            n = cells[0][3]
+            many = "1 bad cell" if n == 1 else f"{n} bad cells"
+            shown = ", ".join(examples) + (", ..." if n > _MAX_EXAMPLES else "")
             sentences.append(f"{many} in column {show(request.columns[role])} ({shown})")
-        every = [cell.strip() for cells in bad.values() for _, cell, _ in cells]
-        # Read as decimals, numbers without such a comma would become the largest.
-        thousands = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", c) for c in every)
-        commas = any(re.fullmatch(r"[+-]?\d*,\d+", cell) for cell in every) and not thousands
-        commas = commas and request.decimal == "."
-        blank_labels = [why == _NO_VALUE for _, _, why in bad.get("labeled", ())]
+        every = [cell.strip() for cells in bad.values() for _, cell, *_ in cells]
+        blank_labels = [why == _NO_VALUE for _, _, why, _ in bad.get("labeled", ())]
         if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in every):
             hint = "take the percent signs out of the column; scores may have any scale."
-        elif thousands:
-            hint = "take the commas out of the column: they may separate thousands, or decimals."
-        elif commas:
-            hint = "write decimal points, or decimal commas in all cells of the column."
-        elif any(len(cells) == n_rows for cells in bad.values()):
+        elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in every):
+            hint = "write decimal points, and take out commas that separate thousands."
+        elif any(cells[0][3] == self._n_rows() > 1 for cells in bad.values()):
             hint = "not one cell can be used: is that the right column?"
         else:
             hint = "purecover never drops rows by itself; correct those cells first."
@@ -638,8 +613,11 @@ class DataFile:
                 only = len(bad) == 1 and all(blank_labels)
                 way = "if blank means unlabeled, add --missing-is-unlabeled."
                 hint = way if only else f"{way} {hint}"
-        message = f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}"
-        return BadCellsError(message, len(every), has_commas=commas)
+        return CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
+
+    def _n_rows(self) -> int:
+        count = f"SELECT count(*) FROM {self.scan(self.names[:1])}"
+        return int(self.connection.execute(count).fetchone()[0])
 
 
 def relation(files: Sequence[DataFile], request: Request) -> Any:
@@ -661,6 +639,7 @@ def relation(files: Sequence[DataFile], request: Request) -> Any:
 
 def complain(files: Sequence[DataFile], request: Request) -> None:
     """Complain of the first file that is at fault, where counting found that one is."""
+    files[0].connection.execute("SET preserve_insertion_order = true")  # rows have numbers
     for file in files:
         try:
             file.refuse_odd_cells(request)
@@ -683,15 +662,13 @@ def is_missing(text: str) -> bool:
     return text.strip().casefold() in _MISSING
 
 
-def parse_number(text: str, decimal: str = ".") -> tuple[float, str | None]:
+def parse_number(text: str) -> tuple[float, str | None]:
     """A cell as a number, or what is wrong with it."""
     if is_missing(text):
         return math.nan, _NO_VALUE
-    if decimal == "," and "." in text:  # 1.234 may well be a thousand and more
-        return math.nan, "has a point, not a decimal comma"
     try:
         # Python reads 1_000 as a number; a data file that holds it holds a mistake.
-        number = float(text.encode("ascii").decode().replace(decimal, ".").replace("_", "x"))
+        number = float(text.encode("ascii").decode().replace("_", "x"))
     except ValueError:
         return math.nan, "is not a number"
     if LARGEST_EXACT_INTEGER < abs(number) < math.inf and re.fullmatch(r"[+-]?\d+", text.strip()):

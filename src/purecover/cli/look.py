@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 from contextlib import suppress
 from glob import escape
-from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from purecover._validation import show
 from purecover.cli.files import (
-    GZIP,
     OBVIOUS,
     DataFile,
-    first_bytes,
     is_missing,
     opened,
     parse_number,
     quoted,
-    unpacking,
+    too_much,
 )
 from purecover.cli.output import CommandError
 from purecover.documents.formats import cut
@@ -35,6 +31,7 @@ LOOKED_ROWS = 1000
 FEW_VALUES = 4
 COUNTED_COLUMNS = 5
 MAX_CELL = 80
+_MOST_READ = 500  # characters of a cell, which may be of any size
 
 
 def peek(file: str, limit: int) -> dict[str, Any]:
@@ -42,11 +39,10 @@ def peek(file: str, limit: int) -> dict[str, Any]:
 
     A file that unpacks to more than ``limit`` bytes is refused before it does.
     """
-    _refuse_bomb(file, limit)
-    with opened([file]) as (data,):
+    with opened([file], limit=limit) as (data,):
         names = list(data.names)
         if data.kind == "parquet" and _unpacked_size(data) > limit:
-            raise _too_much(file, f"{_unpacked_size(data):,} bytes", limit)
+            raise too_much(file, f"{_unpacked_size(data):,} bytes", limit)
         if len(names) > MAX_COLUMNS or sum(map(len, names)) > MAX_NAMES:
             raise CommandError(
                 f"{file} has {len(names):,} columns, with names of {sum(map(len, names)):,} "
@@ -84,28 +80,10 @@ def peek(file: str, limit: int) -> dict[str, Any]:
     return {"columns": columns, "rows": shown, "guess": guess}
 
 
-def _refuse_bomb(file: str, limit: int) -> None:
-    """Complain of a gzipped file that is damaged or holds more than ``limit`` bytes."""
-    if not first_bytes(file).startswith(GZIP):
-        return
-    size = 0
-    with unpacking(file), gzip.open(file) as stream:
-        while part := stream.read(1 << 20):
-            size += len(part)
-            if size > limit:
-                raise _too_much(file, f"more than {limit:,} bytes", limit)
-
-
-def _too_much(file: str, found: str, limit: int) -> CommandError:
-    return CommandError(
-        f"{file} has {Path(file).stat().st_size:,} bytes but unpacks to {found}; the limit is "
-        f"{limit:,} bytes.\nHint: purecover app --max-upload raises it."
-    )
-
-
 def _first_rows(data: DataFile, n_columns: int, n_rows: int) -> list[list[str]]:
     """Texts of the first cells; none where they cannot be read."""
-    cells = [data.cell(i, ".")[0] for i in range(min(n_columns, len(data.names)))]
+    places = range(min(n_columns, len(data.names)))
+    cells = [f"left({data.cell(i)[0]}, {_MOST_READ})" for i in places]
     scan = data.scan(data.names[:n_columns], lenient=True)
     query = f"SELECT {', '.join(cells)} FROM {scan} LIMIT {n_rows}"
     with suppress(duckdb.Error):
@@ -115,7 +93,7 @@ def _first_rows(data: DataFile, n_columns: int, n_rows: int) -> list[list[str]]:
 
 def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
     """Rows by text of a column, blank ones under ""; nothing of more than ``most`` texts."""
-    cell = f"trim({data.cell(index, '.')[0]})"
+    cell = f"trim({data.cell(index)[0]})"
     scan = data.scan([data.names[index]], lenient=True)
     query = f"SELECT {cell}, count(*) FROM {scan} GROUP BY 1 ORDER BY 2 DESC LIMIT {most + 2}"
     found: dict[str, int] = {}
@@ -128,13 +106,13 @@ def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
 
 def _unpacked_size(data: DataFile) -> int:
     """Bytes of a Parquet file in memory, from its footer alone; a number takes eight."""
-    file = quoted(escape(data.path))
     try:
-        packed, rows = data.connection.execute(
-            f"SELECT (SELECT sum(abs(total_uncompressed_size)) FROM parquet_metadata({file})), "
-            f"(SELECT sum(abs(num_rows)) FROM parquet_file_metadata({file}))"
+        packed, cells = data.connection.execute(
+            "SELECT sum(size), max(cells) FROM (SELECT sum(abs(total_uncompressed_size)) AS size, "
+            "sum(greatest(abs(num_values), abs(row_group_num_rows))) AS cells "
+            f"FROM parquet_metadata({quoted(escape(data.path))}) GROUP BY column_id)"
         ).fetchone()
     except duckdb.Error as error:
         raise data.explained(error) from error
-    # Equal cells take next to no room in the file.
-    return max(int(packed or 0), 8 * int(rows or 0))
+    # Equal cells take next to no room in the file, and one cell may be a list of many.
+    return max(int(packed or 0), 8 * int(cells or 0))

@@ -7,7 +7,6 @@ those of the library.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
@@ -66,13 +65,6 @@ def _words(_: Any, tokens: Any) -> tuple[str, ...]:
     return tuple(w.strip() for token in tokens for w in _typed(token)[1].split(","))
 
 
-def _finite(text: str) -> tuple[float, ...]:
-    values = tuple(map(float, text.split(",")))
-    if not all(map(math.isfinite, values)):
-        raise ValueError
-    return values
-
-
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|kB|MB|GB|)", re.IGNORECASE)
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
@@ -96,7 +88,6 @@ NAMES: Any = tuple[str, ...]
 NUMBER = _kind(float, float, "a number")
 WHOLE = _kind(int, int, "a whole number")
 TARGET = _kind(str | float, _target, "a name or a number")
-NUMBERS = _kind(tuple[float, ...], _finite, "numbers with commas between them, such as 0.8,0.5")
 BYTES = _kind(int, _bytes, "a size such as 200MB or 2GB")
 WORDS: Any = Annotated[tuple[str, ...], Parameter(converter=_words, n_tokens=1)]
 SWITCH: Any = Annotated[bool, Parameter(negative=None)]  # --no-browser turns it off
@@ -180,18 +171,16 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "n_jobs": Option(WHOLE, "Rows of the table computed at the same time."),
     },
     Group("Audit", sort_key=5): {
-        "width": Option(NUMBER, "Width of the interval of alpha, such as 0.1 for 0.2 to 0.3."),
-        "alpha_guess": Option(NUMBERS, "Value or range of alpha to plan for, such as 0.1 or "
-            "0.05,0.2; by default any alpha."),
-        "n_unlabeled": Option(WHOLE, "Number of unlabeled rows, if alpha of these alone is wanted; "
-            "the same for audit plan and audit estimate."),
-        "design": Option(TEXT, "random draws from all unlabeled rows; top draws from those with "
-            "high scores, and labeled rows too, which needs fewer if positives were labeled at "
-            "random."),
-        "n": Option(WHOLE, "Number of rows to draw; audit plan says how many are needed."),
-        "strata": Option(NUMBERS, "Thresholds with commas between them, such as 0.8,0.5: draw as "
-            "many rows from each stratum, to estimate precision and recall above the thresholds."),
-        "columns": Option(WORDS, "Columns to copy, with commas between them; all by default."),
+        "width": Option(NUMBER, "Width of the interval, such as 0.1 for 0.2 to 0.3."),
+        "figure": Option(TEXT, "What the interval is of: alpha (default), auc or precision."),
+        "design": Option(TEXT, "top (default) draws from unlabeled rows with high scores, which "
+            "needs the fewest; random from all unlabeled rows; stratified evenly from strata of "
+            "the score."),
+        "n": Option(WHOLE, "Number of unlabeled rows to draw (default 10)."),
+        "n_labeled": Option(WHOLE, "Number of labeled rows to draw too, if labels may be wrong "
+            "(default 0)."),
+        "columns": Option(WORDS, "Columns to copy, with commas between them; by default all but "
+            "scores and labels, which would lead the judges."),
         "answer": Option(TEXT, "Column of answers; positive by default."),
         "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
     },
@@ -246,13 +235,12 @@ RENAMED = {
     "--metric": "--metrics",
     "--resamples": "--n-resamples",
     "--seed": "--random-state",
-    "--unlabeled": "--n-unlabeled",
     "--weight": "--sample-weight",
 }
 """Options by the names they had before 0.2, which scripts may still use."""
 
 _ELSEWHERE = {"scores": "--score", "frame": "FILE", "data": "FILE", "paths": "FILE",
-              "path": "STATE", "n_items": "--n"}  # fmt: skip
+              "path": "STATE", "file": "FILE"}  # fmt: skip
 
 
 def option_of(parameter: str) -> str:

@@ -46,8 +46,8 @@ _STEP = 0.05
 PRICES = {
     "ten-rows": (
         "ten high-scoring rows judged",
-        "purecover audit sample FILE --n 10 --design top",
-        "purecover audit sample FILE --n 10 --design top",
+        "purecover audit sample FILE",
+        "audit.draw(scores, labeled)",
     ),
     "clean-labels": ("labels verified", "--beta 1", "beta=1"),
     "pure-top": (

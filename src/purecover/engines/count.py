@@ -15,7 +15,7 @@ from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntA
 from purecover.engines.scan import (
     Bins,
     Group,
-    LabelCodes,
+    LabelValues,
     Scan,
     as_float,
     choice,
@@ -409,8 +409,6 @@ def _columns(
 MAX_CELLS = 2_000_000
 """Most cells that are taken from an engine: beyond that they are as good as rows."""
 
-_LARGEST_KEY = 2**60
-
 
 @dataclass(frozen=True, eq=False)
 class JointCells:
@@ -445,19 +443,12 @@ def joint_cells(
     import narwhals.stable.v2 as nw
 
     schema = frame.collect_schema()
-    codes = LabelCodes(labeled, schema[labeled], labels)
+    values = LabelValues(labeled, schema[labeled], labels)
     columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(edges)}
-    columns["pu_label"] = codes.expression()
+    columns["pu_label"] = values.expression()
     rows = _placed(frame.select(**columns), list(edges.values()))
-    parts = _keys([edge.size for edge in edges.values()])
-    keys = {}
-    for k, part in enumerate(parts):
-        key = nw.lit(0, nw.Int64)
-        for i, size in part:
-            key = key * size + nw.col(f"pu_x{i}")
-        keys[f"pu_key{k}"] = key
-    grouped = rows.select("pu_label", **keys).group_by("pu_label", *keys)
-    result = grouped.agg(nw.len().alias("pu_n")).with_columns(nw.col("pu_n").cast(nw.Int64))
+    result = rows.group_by(*columns).agg(nw.len().alias("pu_n"))
+    result = result.with_columns(nw.col("pu_n").cast(nw.Int64))
     found = collected(result.head(MAX_CELLS + 1))
     n = found["pu_n"].astype(np.int64)
     if n.size > MAX_CELLS:
@@ -467,8 +458,8 @@ def joint_cells(
             f"{len(edges)} of them, and more cells than that",
             "compare two or three at a time, each with the same baseline",
         )
-    positive, negative = codes.read(frame, found["pu_label"], n)
-    place = dict(zip(edges, _unpacked(found, parts), strict=True))
+    positive, negative = values.read(found["pu_label"], n)
+    place = {name: found[f"pu_x{i}"].astype(np.int64) for i, name in enumerate(edges)}
     # Engines return groups in any order; the seed must decide alone what is drawn.
     order = np.lexsort((*place.values(), positive))
     if negative is not None:
@@ -476,30 +467,6 @@ def joint_cells(
     return JointCells(
         {name: cell[order] for name, cell in place.items()}, positive[order], n[order]
     )
-
-
-def _keys(sizes: list[int]) -> list[list[tuple[int, int]]]:
-    """Scores, with their numbers of cells, in parts whose cells fit into one integer."""
-    parts: list[list[tuple[int, int]]] = []
-    total = _LARGEST_KEY
-    for i, size in enumerate(sizes):
-        total *= size
-        if total > _LARGEST_KEY or not parts:
-            parts.append([])
-            total = size
-        parts[-1].append((i, size))
-    return parts
-
-
-def _unpacked(
-    found: dict[str, np.ndarray[Any, Any]], parts: list[list[tuple[int, int]]]
-) -> list[IntArray]:
-    places = {}
-    for k, part in enumerate(parts):
-        key = found[f"pu_key{k}"].astype(np.int64)
-        for i, size in reversed(part):
-            key, places[i] = np.divmod(key, size)
-    return [places[i] for i in sorted(places)]
 
 
 def _placed(rows: Any, every: list[FloatArray]) -> Any:

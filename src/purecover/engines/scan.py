@@ -12,10 +12,12 @@ Every expression here is one that all engines of narwhals evaluate, and evaluate
 
 from __future__ import annotations
 
+import atexit
 import glob
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -23,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from purecover import _validation as valid
+from purecover._folders import private_folder
 from purecover._inputs import encode_labels, require_columns
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import public
@@ -230,20 +233,18 @@ def _closed(
 # -- Queries -------------------------------------------------------------------------------------
 
 
-# -- The label column: a small number per row, read when all have been counted --------------------
+# -- The label column: grouped by, and read when all rows have been counted -----------------------
 
 
 MISSING = "\ue000missing"
-"""Stands for a missing word: no engine drops it from its groups."""
-_MOST_WORDS = 20
+_NO_NUMBER = -(2**62)
+"""Stand for a missing word or number: no engine drops them from its groups."""
+_MOST_VALUES = 20
 _MUST = "a column of booleans, numbers or words"
 
 
-class LabelCodes:
-    """How the values of one label column are told apart inside an engine.
-
-    Numbers become codes 0 to 7, which fit into the key of a bin. Words and truth values, of which
-    there are few, make a column of their own to group by.
+class LabelValues:
+    """The values of one label column, by which an engine groups, and what they mean.
 
     Parameters
     ----------
@@ -258,88 +259,63 @@ class LabelCodes:
 
         self.column, self.labels = column, dict(labels)
         self.is_float = dtype.is_float()
-        self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
         self.is_boolean = isinstance(dtype, nw.Boolean)
-        self.has_column = self.is_text or self.is_boolean
-        self.values: list[Any] = [True, False]
-        self._meaning: dict[Any, tuple[bool, bool]] = {}
-        if dtype.is_numeric():
-            self.values = [0, 1, -1]
-            for label in labels.values():
-                number = _number(label)
-                if number is not None and number not in self.values:
-                    self.values.append(number)
-        elif not (self.is_text or self.is_boolean):
+        self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
+        if not (dtype.is_numeric() or self.is_boolean or self.is_text):
             raise valid.bad_type("labeled", _MUST, dtype, "cast the column first")
-
-    # -- in the engine --------------------------------------------------------------------
+        whole = self.is_boolean or (dtype.is_integer() and dtype != nw.UInt64)
+        self.as_integer = whole and not isinstance(dtype, (nw.Int128, nw.UInt128))
+        self._meaning: dict[Any, tuple[bool, bool]] = {}
 
     def missing(self) -> Any:
         """An expression: whether a row has no label."""
         return is_absent(self.column, self.is_float)
 
     def expression(self) -> Any:
-        """An expression: a word, a truth value, or a code of each row.
-
-        The largest code is for none and for what nobody expects.
-        """
+        """An expression: the label of each row as a word or a number, never null."""
         import narwhals.stable.v2 as nw
 
-        label = nw.col(self.column)
+        dtype = nw.String if self.is_text else nw.Int64 if self.as_integer else nw.Float64
+        absent = nw.lit(MISSING if self.is_text else _NO_NUMBER, dtype)
+        return nw.when(self.missing()).then(absent).otherwise(nw.col(self.column).cast(dtype))
+
+    def refuse_many(self, frame: Any) -> None:
+        """Refuse identifiers or scores after a look at the first rows: a group each is too much."""
+        import narwhals.stable.v2 as nw
+
         if self.is_boolean:
-            return label
-        if self.is_text:
-            return nw.when(label.is_null()).then(nw.lit(MISSING)).otherwise(label.cast(nw.String))
-        out = nw.lit(len(self.values), nw.Int64)
-        for i, value in reversed(list(enumerate(self.values))):
-            out = nw.when(label == value).then(nw.lit(i, nw.Int64)).otherwise(out)
-        return out
-
-    def refuse_many_words(self, frame: Any) -> None:
-        """Refuse names or identifiers after a look at the first rows: a group each is too much."""
-        import narwhals.stable.v2 as nw
-
-        if not self.is_text:
             return
         first = frame.select(pu_label=nw.col(self.column)).head(1000).collect()
-        seen = first["pu_label"].to_numpy()
-        if len(set(seen.tolist())) > _MOST_WORDS:
-            shown = ", ".join(repr(word) for word in list(dict.fromkeys(seen.tolist()))[:3])
+        seen = list(dict.fromkeys(first["pu_label"].to_numpy().tolist()))
+        if len(seen) > _MOST_VALUES:
+            shown = ", ".join(repr(value) for value in seen[:3])
             raise valid.bad_value(
                 "labeled",
-                "a column of two or three words",
-                f"more than {_MOST_WORDS} of them in column {self.column!r} ({shown}, ...)",
+                f"a column of two or three {'words' if self.is_text else 'values'}",
+                f"more than {_MOST_VALUES} of them in column {self.column!r} ({shown}, ...)",
                 "name the column that says which rows are labeled",
             )
 
-    # -- afterwards -----------------------------------------------------------------------
-
-    def _keys(self, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Words, or codes, of a query's result: those of True, of False, of neither are 0 to 2."""
-        if self.is_text:
-            return found.astype(str)
-        if self.is_boolean:
-            return np.where(found == True, 0, np.where(found == False, 1, 2))  # noqa: E712
-        return found
-
     def surprising(self, found: np.ndarray[Any, Any]) -> bool:
-        """Whether a label is missing, or may be."""
-        keys = self._keys(found)
-        return bool(np.any(keys == (MISSING if self.is_text else len(self.values))))
+        """Whether a label is missing."""
+        return bool(np.any(found == (MISSING if self.is_text else _NO_NUMBER)))
 
-    def read(
-        self, frame: Any, found: np.ndarray[Any, Any], rows: Any
-    ) -> tuple[BoolArray, BoolArray | None]:
+    def read(self, found: np.ndarray[Any, Any], rows: Any) -> tuple[BoolArray, BoolArray | None]:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
 
-        ``rows`` counts what each row stands for. Values that had no code of their own are asked
-        for now; that they are one value, or refused, is the same rule as for all columns. What
-        values mean is settled by the first query, of all rows: a later one may be of rows among
-        which a value, such as that of known negatives, does not occur.
+        ``rows`` counts what each row stands for. What values mean is settled by the first query,
+        of all rows: a later one may be of rows among which a value, such as that of known
+        negatives, does not occur.
         """
-        keys, where = np.unique(self._keys(found), return_inverse=True)
+        keys, where = np.unique(found.astype(str) if self.is_text else found, return_inverse=True)
         if not self._meaning:
-            positive, negative = self._meanings(frame, keys, int(rows.sum()))
+            values = keys.astype(np.bool_) if self.is_boolean else keys
+            try:
+                positive, negative = encode_labels(values, values.size, **self.labels)
+            except InvalidInputError as error:
+                few, all_rows = f"row among {values.size}", f"row among {int(rows.sum()):,} rows"
+                error.got = str(error.got).replace(few, all_rows)
+                raise
             other = np.zeros_like(positive) if negative is None else negative
             pairs = zip(positive.tolist(), other.tolist(), strict=True)
             self._meaning = dict(zip(keys.tolist(), pairs, strict=True))
@@ -352,48 +328,6 @@ class LabelCodes:
             )
         known = np.array([self._meaning[key] for key in keys.tolist()])[where]
         return known[:, 0], None if self.labels["negative_label"] is None else known[:, 1]
-
-    def _meanings(
-        self, frame: Any, keys: np.ndarray[Any, Any], n_rows: int
-    ) -> tuple[BoolArray, BoolArray | None]:
-        """Which of some words or codes mean labeled, and which known negatives."""
-        values = keys
-        others: list[Any] = []
-        if not self.is_text:
-            known = [self.values[i] for i in keys.tolist() if i < len(self.values)]
-            others = self._others(frame) if keys[-1] == len(self.values) else []
-            values = np.array(known + others)
-        try:
-            found = encode_labels(values, values.size, **self.labels)
-        except InvalidInputError as error:
-            error.got = str(error.got).replace(
-                f"row among {values.size}", f"row among {n_rows:,} rows"
-            )
-            raise
-        if len(others) > 1:  # behind one code: two-valued it is not
-            raise valid.bad_value("labeled", "two-valued", f"the values {values.tolist()}")
-        return found
-
-    def _others(self, frame: Any) -> list[Any]:
-        import narwhals.stable.v2 as nw
-
-        label = nw.col(self.column)
-        expected = label == self.values[0]
-        for value in self.values[1:]:
-            expected |= label == value
-        rest = frame.filter(~(self.missing() | expected)).select(pu_label=label)
-        found = rest.unique().head(11).collect()["pu_label"].to_numpy()
-        return sorted(found.tolist())
-
-
-def _number(label: object) -> float | None:
-    """A label as a number of a numeric column, if it is one."""
-    if label is None:
-        return None
-    try:
-        return float(label)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 # -- Queries ------------------------------------------------------------------------------------
@@ -459,10 +393,16 @@ class Scan:
         self.weighted = "sample_weight" in names
         self.by = "by" in names
         self.by_float = self.by and schema[names["by"]].is_float()
-        self.labels = LabelCodes(names["labeled"], schema[names["labeled"]], labels)
-        self.labels.refuse_many_words(frame)
+        self.labels = LabelValues(names["labeled"], schema[names["labeled"]], labels)
+        self.labels.refuse_many(frame)
         self.n_passes = 0
-        self._rows = self._prepared()
+        columns = {"pu_x": self._score(), "pu_label": self.labels.expression()}
+        if self.weighted:
+            weight = self._weight()
+            columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_fine": self._weight_fine()}
+        if self.by:
+            columns["pu_by"] = nw.col(names["by"])
+        self._rows = frame.select(**columns)
 
     # -- expressions ----------------------------------------------------------------------
 
@@ -477,18 +417,6 @@ class Scan:
     def _weight_fine(self) -> Any:
         weight = self._weight()
         return (weight == 0) | weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
-
-    def _prepared(self) -> Any:
-        """Rows as they are counted: score, code of the label, and whatever else is asked for."""
-        import narwhals.stable.v2 as nw
-
-        columns = {"pu_x": self._score(), "pu_label": self.labels.expression()}
-        if self.weighted:
-            weight = self._weight()
-            columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_fine": self._weight_fine()}
-        if self.by:
-            columns["pu_by"] = nw.col(self.names["by"])
-        return self.frame.select(**columns)
 
     # -- passes ---------------------------------------------------------------------------
 
@@ -550,48 +478,37 @@ class Scan:
         return self._grouped(self._rows, None)
 
     def _grouped(self, rows: Any, place: Any) -> dict[Group, Bins]:
-        """Group rows by place, code and whatever else tells them apart."""
+        """Group rows by place, or by score, and by label and group."""
         import narwhals.stable.v2 as nw
 
         self.n_passes += 1
-        exact = place is None
-        inside = not self.labels.has_column  # the code of the label fits into the key
-        also = [*([] if inside else ["pu_label"]), *(["pu_by"] if self.by else [])]
         weights = ["pu_w", "pu_w2"] if self.weighted else []
-        key = nw.col("pu_label") if exact else place.cast(nw.Int64)
-        if not exact and self.keep is not None:
-            above = nw.when(nw.col("pu_x") >= self.keep).then(nw.lit(1, nw.Int64))
-            key = key * 2 + above.otherwise(nw.lit(0, nw.Int64))
-        if not exact and inside:
-            key = key * 8 + nw.col("pu_label")
-        keys = {"pu_key": key} if inside or not exact else {}
-        rows = rows.select("pu_x", *also, *weights, **keys)
-        also += [*keys, *(["pu_x"] if exact else [])]
-        found = [nw.len().alias("pu_n"), *(nw.col(name).sum() for name in weights)]
-        if not exact:
-            score = nw.col("pu_x")
-            found += [score.min().alias("pu_low"), score.max().alias("pu_high")]
+        groups = ["pu_label", *(["pu_by"] if self.by else [])]
+        score = key = nw.col("pu_x")
+        if place is not None:
+            key = place.cast(nw.Int64)
+            if self.keep is not None:
+                above = nw.when(score >= self.keep).then(nw.lit(1, nw.Int64))
+                key = key * 2 + above.otherwise(nw.lit(0, nw.Int64))
+        rows = rows.select("pu_x", *groups, *weights, pu_key=key)
+        found = rows.group_by("pu_key", *groups).agg(
+            nw.len().alias("pu_n"),
+            score.min().alias("pu_low"),
+            score.max().alias("pu_high"),
+            *(nw.col(name).sum() for name in weights),
+        )
         numbers = [nw.col(name).cast(nw.Float64) for name in weights]
-        result = rows.group_by(*also).agg(*found)
-        result = result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)
-        columns = collected(result)
-        labels = columns["pu_key"] % 8 if inside else columns["pu_label"]
-        if exact:
-            scores = columns["pu_x"] + 0.0
-            return self._read(columns, labels, scores, scores, scores)
-        place = columns["pu_key"] // 8 if inside else columns["pu_key"]
-        return self._read(columns, labels, place, columns["pu_low"], columns["pu_high"])
+        return self._read(collected(found.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)))
 
-    def _read(
-        self, columns: dict[str, np.ndarray[Any, Any]], labels: Any, place: Any, low: Any, high: Any
-    ) -> dict[Group, Bins]:
-        n = columns["pu_n"].astype(np.int64)
+    def _read(self, columns: dict[str, np.ndarray[Any, Any]]) -> dict[Group, Bins]:
+        """Bins of a query's result, by group."""
+        n, labels, place = columns["pu_n"].astype(np.int64), columns["pu_label"], columns["pu_key"]
         if n.size == 0:
             raise valid.bad_value("frame", "non-empty", "no rows at all")
-        low, high = low.astype(np.float64), high.astype(np.float64)
+        low, high = (columns[name].astype(np.float64) for name in ("pu_low", "pu_high"))
         if self.n_passes == 1 and self._suspicious(place, low, high, labels):
             self.refuse_bad_rows()
-        labeled, negative = self.labels.read(self.frame, labels, n)
+        labeled, negative = self.labels.read(labels, n)
         unlabeled = ~labeled if negative is None else ~(labeled | negative)
         mass = columns["pu_w"] if self.weighted else n
         square = columns["pu_w2"] if self.weighted else n
@@ -731,13 +648,11 @@ def _logarithm(rows: Any) -> Any:
 
 
 _KEPT: dict[tuple[str | None, int | None], Any] = {}
-"""Connections of an older DuckDB by their settings; not one per call, as each has threads."""
+"""Connections by their settings, which older DuckDB closes when nobody holds them."""
+_UNTIL_EXIT = ExitStack()
 _FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
 }
 _COMPRESSED = (".gz", ".zst")
 _PLAIN_CSV: dict[str, Any] = {
@@ -745,6 +660,33 @@ _PLAIN_CSV: dict[str, Any] = {
     "null_padding": False, "ignore_errors": False,
 }  # fmt: skip
 """Where DuckDB is left to find out, it takes rows that begin with # for comments."""
+
+
+def duckdb_connection(spill: Path, **config: Any) -> Any:
+    """A database in memory, which writes what does not fit there to a folder of ours.
+
+    Nothing is downloaded, whatever the name of a file looks like.
+    """
+    import duckdb
+
+    # By itself DuckDB would write to .tmp in the current folder, readable by everyone.
+    ours: Any = {"autoinstall_known_extensions": False, "temp_directory": str(spill)}
+    return duckdb.connect(":memory:", config=ours | config)
+
+
+def first_given_twice(names: Sequence[str]) -> str | None:
+    """The first name of a file, or of a link to it, that stands among the names twice."""
+    seen = set()
+    for name in names:
+        try:
+            about = os.stat(name)  # noqa: PTH116 - names that are no paths, too
+            place: Any = about.st_dev, about.st_ino
+        except (OSError, ValueError):  # no file on this machine
+            place = name
+        if place in seen:
+            return name
+        seen.add(place)
+    return None
 
 
 @public
@@ -798,8 +740,14 @@ def scan_files(
         raise valid.bad_type("memory_limit", "a size such as '2GB'", memory_limit)
     import duckdb
 
+    connection = _connection(memory_limit, threads)
+    read = connection.read_parquet if kind == "parquet" else connection.read_csv
     try:
-        return _relation(names, kind, memory_limit, threads)
+        # By default columns of further files would be cast to the types of the first (0.7 to 1,
+        # where that has whole numbers), and those of text files taken by their place, whatever
+        # their names. A folder called score=3 would take the place of a column.
+        how = {} if kind == "parquet" else _PLAIN_CSV
+        return read(names, union_by_name=True, hive_partitioning=False, **how)
     except duckdb.Error as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise valid.bad_value(
@@ -811,90 +759,71 @@ def scan_files(
 
 
 def _paths(paths: Any) -> list[str]:
+    """Patterns, of which no two mean the same file: its rows would count twice."""
     must = "a path, a pattern or a list of them"
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     if not isinstance(paths, Sequence) or isinstance(paths, bytes):
         raise valid.bad_type("paths", must, paths)
-    out = []
+    out, found = [], []
     for path in paths:
         if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
             raise valid.bad_type("paths", must, path)
-        out.append(_literal(os.fspath(path)))
+        pattern = name = os.fspath(path)
+        if glob.has_magic(name) and "\0" not in name:
+            # To DuckDB a file called a[1].csv would be a pattern that means a1.csv.
+            pattern = glob.escape(name) if Path(name).is_file() else name
+            # Path.glob takes no absolute patterns.
+            found += glob.glob(pattern, recursive=True) or [pattern]  # noqa: PTH207
+        else:
+            found.append(name)
+        out.append(pattern)
     if not out or not all(out):
         raise valid.bad_value("paths", must, "nothing")
-    _refuse_twice(out)
+    twice = first_given_twice(found)
+    if twice is not None:
+        hint = "its rows would count twice; name it once"
+        raise valid.bad_value("paths", "different files", f"{valid.show(twice)} twice", hint)
     return out
 
 
-def _refuse_twice(patterns: list[str]) -> None:
-    """Refuse a file that two patterns mean: its rows would count twice."""
-    seen = set()
-    for pattern in patterns if len(patterns) > 1 else ():
-        # What is not on this machine is for the engine to find. Path.glob knows no absolute ones.
-        found = [] if "\0" in pattern else glob.glob(pattern, recursive=True)  # noqa: PTH207
-        for name in found or [pattern]:
-            place = os.path.realpath(name)
-            if place in seen:
-                must, hint = "different files", "its rows would count twice; name it once"
-                raise valid.bad_value("paths", must, f"{valid.show(name)} twice", hint)
-            seen.add(place)
-
-
-def _literal(name: str) -> str:
-    """A pattern; to an engine, a file called ``a[1].csv`` would be one that means ``a1.csv``."""
-    if not glob.has_magic(name) or "\0" in name:
-        return name
-    return glob.escape(name) if Path(name).is_file() else name
-
-
-def _suffix(name: str) -> str:
-    """How a name ends, but for what says that the file is compressed."""
-    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
-    return next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
-
-
 def _format(names: list[str]) -> str:
+    """What the names end in, but for what says that a file is compressed."""
     found = set()
     for name in names:
-        kind = _FORMATS.get(_suffix(name))
-        if kind is None:
-            known = ", ".join(_FORMATS)
+        suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
+        last = next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
+        if last not in _FORMATS:
             raise valid.bad_value(
-                "paths", f"files whose names end in {known}", valid.show(name),
+                "paths", f"files whose names end in {', '.join(_FORMATS)}", valid.show(name),
                 "for another format, pass a frame of your engine to ScoreCounts.from_frame",
             )  # fmt: skip
-        found.add(kind)
+        found.add(_FORMATS[last])
     if len(found) > 1:
         raise valid.bad_value("paths", "files of one format", "both Parquet and CSV")
     return found.pop()
 
 
-def _relation(names: list[str], kind: str, memory_limit: str | None, threads: int | None) -> Any:
+def _connection(memory_limit: str | None, threads: int | None) -> Any:
+    """The connection of these settings; not a new one for each call, as it has threads."""
     import duckdb
 
-    # Order does not matter to counts, and keeping it costs memory. Nothing is downloaded.
-    config: dict[str, Any] = {
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-    }
+    kept = _KEPT.get((memory_limit, threads))
+    if kept is not None:
+        return kept
+    spill = _UNTIL_EXIT.enter_context(private_folder())
+    # Order does not matter to counts, and keeping it costs memory.
+    connection = duckdb_connection(spill, preserve_insertion_order=False)
     if threads is not None:
-        config["threads"] = threads
-    connection: Any = _KEPT.get((memory_limit, threads))
-    connection = connection or duckdb.connect(":memory:", config=config)
+        connection.execute(f"SET threads = {threads}")
     if memory_limit is not None:
         try:
             connection.execute("SET memory_limit = $1", [memory_limit])
         except duckdb.Error as error:
             got = valid.show(memory_limit)
             raise valid.bad_value("memory_limit", "a size such as '2GB'", got) from error
-    # Before 2.0 DuckDB closes a connection that nobody holds, though its relations live on.
-    if int(duckdb.__version__.partition(".")[0]) < 2:
-        _KEPT[memory_limit, threads] = connection
-    # By default columns of further files would be cast to the types of the first (0.7 to 1, where
-    # that has whole numbers), and those of text files taken by their place, whatever their names.
-    # A folder called score=3 would take the place of a column.
-    options = {"union_by_name": True, "hive_partitioning": False}
-    if kind == "parquet":
-        return connection.read_parquet(names, **options)
-    return connection.read_csv(names, **options, **_PLAIN_CSV)
+    _KEPT[memory_limit, threads] = connection
+    return connection
+
+
+atexit.register(_UNTIL_EXIT.close)

@@ -21,7 +21,7 @@ from importlib.resources import files
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtr
 
 from purecover._codec import read_sealed
 from purecover._parameters import checked
@@ -46,8 +46,16 @@ Cells = tuple[FloatArray, FloatArray, FloatArray]
 SMOOTHING = 0.5
 """Factor of the usual bandwidth by which draws are spread: similar problems are a few dozen."""
 
-LARGEST_CURVE_WEIGHT = 0.7
-"""Weight of the label curve where it was right in all similar problems."""
+LARGEST_CURVE_WEIGHT, CURVE_FACTOR = 0.85, 1.5
+"""Largest weight of the label curve, and its weight by the share of similar problems in which it
+was right."""
+
+SURE = (0.1, 0.3)
+"""Widths of the label curve's interval of delta up to which it counts in full, and from which on
+it does not count."""
+
+COUPLING = 0.3
+"""Correlation of the error of the observed AUC with beta - alpha, on the scale of normal scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +73,8 @@ class SimilarProblems:
     most_a, most_b : float
         Upper bounds of both, which the data guarantee.
     curve_weight : float
-        Weight of the posterior of the label curve: 0 unless most problems had pure ends.
+        Weight of the posterior of the label curve: 0 unless it is narrow, and was right in some
+        of the problems.
     curve : tuple of three ndarrays
         Alpha, beta and weight of the cells of the posterior of the label curve.
     """
@@ -125,6 +134,8 @@ class Reference:
         The true b, as a share of ``"bound50_b"``; 0 where labels were clean.
     pure : ndarray of bool of shape (n_problems,)
         Whether the ends were pure enough for the label curve to be right.
+    mass : ndarray of shape (n_problems,)
+        How much each problem counts: 1, or less where it was drawn again with another alpha.
     root : ndarray of shape (n_trees,)
         The first node of each tree.
     leaf : ndarray of shape (n_trees, n_problems)
@@ -132,34 +143,36 @@ class Reference:
     feature, cut, above : ndarray of shape (n_nodes,)
         The feature that a node looks at (-1 in a leaf). The next node follows if the feature is
         at most the cut; else ``above`` names it.
-    stretch : float
-        Factor that stretches the spread of similar problems, so that intervals hold in problems
-        of other sources.
-    risk : float
-        Not used; kept in the stored collection.
+    stretch : ndarray of shape (2,)
+        Factors of the spread of similar problems below and above their mean, so that intervals
+        hold in problems of other sources as often as they are said to.
     """
 
     features: tuple[str, ...]
     log_odds: FloatArray
     noise: FloatArray
     pure: BoolArray
+    mass: FloatArray
     root: IntArray
     leaf: IntArray
     feature: IntArray
     cut: FloatArray
     above: IntArray
-    stretch: float
-    risk: float
+    stretch: FloatArray
 
     def weights(self, features: Mapping[str, float]) -> FloatArray:
-        """Weight of each problem: how often it shares a leaf with one that has these features."""
+        """Weight of each problem: how often it shares a leaf with one that has these features.
+
+        The sum is 1.
+        """
         x = np.array([features[name] for name in self.features])
         node = self.root
         while (inner := self.feature[node] >= 0).any():
             below = x[self.feature[node]] <= self.cut[node]
             node = np.where(inner, np.where(below, node + 1, self.above[node]), node)
         shared = self.leaf == (node - self.root)[:, None]
-        return np.asarray((shared / shared.sum(axis=1, keepdims=True)).mean(axis=0))
+        weight = (shared / shared.sum(axis=1, keepdims=True)).mean(axis=0) * self.mass
+        return np.asarray(weight / weight.sum())
 
     def similar(
         self, features: Mapping[str, float], curve: Cells, *, clean: bool = False
@@ -172,18 +185,21 @@ class Reference:
                 weight = (self.noise == 0).astype(np.float64)
         weight = weight / weight.sum()
         center = weight @ self.log_odds
+        below, above = self.stretch
+        off = self.log_odds - center
+        pure = min(LARGEST_CURVE_WEIGHT, CURVE_FACTOR * float(weight @ self.pure))
         return SimilarProblems(
-            log_odds=center + self.stretch * (self.log_odds - center),
+            log_odds=center + np.where(off < 0, below, above) * off,
             noise=self.noise * expit(features["bound50_b"]),
             weight=weight,
             most_a=float(expit(features["bound95_a"])),
             most_b=float(expit(features["bound95_b"])),
-            curve_weight=LARGEST_CURVE_WEIGHT * max(2 * float(weight @ self.pure) - 1, 0.0),
+            curve_weight=pure * float(np.interp(features["width_delta"], SURE, (1, 0))),
             curve=curve,
         )
 
 
-KIND = "purecover.reference/2"
+KIND = "purecover.reference/3"
 
 
 @cache
@@ -192,7 +208,7 @@ def stored_reference() -> Reference:
     with files("purecover").joinpath("data/reference.npz").open("rb") as file:
         stored: dict[str, Any] = read_sealed(KIND, file)
     stored["features"] = tuple(map(str, stored["features"]))
-    return Reference(**stored | {name: float(stored[name]) for name in ("stretch", "risk")})
+    return Reference(**stored)
 
 
 N_DRAWS = 2**12
@@ -245,7 +261,8 @@ class ReferencePosterior(PriorEstimator):
     :math:`b = (1-\beta)/(1-\alpha)` of problem :math:`i` of the collection, and :math:`\hat b_i`
     an upper bound of the second that its scores set (:func:`inclusion_bound`). Its weight
     :math:`w_i` is how often it shares a leaf with the problem at hand [1]_, over all trees of a
-    forest. With the mean :math:`m = \sum w_i \operatorname{logit} a_i` the posterior puts the
+    forest; problems that were drawn again with another alpha count less. With the mean
+    :math:`m = \sum w_i \operatorname{logit} a_i` the posterior puts the
     weight :math:`w_i (1 - \pi)` on
 
     .. math::
@@ -253,11 +270,23 @@ class ReferencePosterior(PriorEstimator):
         \operatorname{logit} a = m + s\,(\operatorname{logit} a_i - m), \qquad
         b = \hat b\, b_i / \hat b_i,
 
-    smoothed a little, and :math:`\pi` on the posterior of :class:`LabelCurve`, with
-    :math:`\pi = 0.7 \max(2\sum w_i p_i - 1, 0)` and :math:`p_i` whether that was right in problem
-    :math:`i`. The factor :math:`s` stretches the spread so that intervals hold in sources that
-    had no part in the forest. Draws are cut at upper bounds that hold for any two distributions
+    smoothed a little, and :math:`\pi` on the posterior of :class:`LabelCurve`. With :math:`p_i`,
+    whether that was right in problem :math:`i`,
+
+    .. math::
+
+        \pi = \min\left(0.85,\; 1.5 \sum w_i p_i\right)\, r(\omega),
+
+    where :math:`\omega` is the width of its 95 % interval of :math:`\beta - \alpha` and :math:`r`
+    falls from 1 at 0.1 to 0 at 0.3: where classes overlap, the label curve is wide and goes
+    astray. The factors :math:`s`, one below and one above the mean, stretch the spread so that
+    intervals hold in sources that had no part in the forest; they have the smallest interval
+    scores there. Draws are cut at upper bounds that hold for any two distributions
     (:func:`inclusion_bound`), so that large samples rule out what they can.
+
+    Replicates of the data are met with draws of :math:`\beta - \alpha` that correlate with their
+    observed AUC: a sample whose AUC came out high by chance calls for less correction, since the
+    AUCs of similar problems are alike.
 
     The estimate is the mean of the posterior.
 
@@ -339,12 +368,18 @@ class ReferencePosterior(PriorEstimator):
     ) -> FloatArray:
         """Alpha and beta for replicates, one row each: draws from the posterior of the fit.
 
-        What another sample would show changes them by far less than what no sample shows.
+        What another sample would show changes them by far less than what no sample shows. A
+        replicate whose observed AUC is higher by chance gets a larger beta - alpha.
         """
         if not hasattr(self, "_similar"):
             self._estimate(counts)
         seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
-        return self._similar.draws(len(unlabeled), np.random.default_rng(seed))
+        noise = np.random.default_rng(seed).standard_normal(len(labeled))
+        score = COUPLING * _chance_of_auc(counts, labeled, unlabeled)
+        place = ndtr(score + np.sqrt(1 - COUPLING**2) * noise)
+        draws = self.draws(N_DRAWS)
+        ordered = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")]
+        return np.asarray(ordered[np.minimum((place * N_DRAWS).astype(np.intp), N_DRAWS - 1)])
 
     def _alpha_if_clean(self, level: float) -> tuple[float, float] | None:
         """Ends of the interval of alpha if every label is right; None if none of them can be."""
@@ -358,6 +393,17 @@ class ReferencePosterior(PriorEstimator):
         ends = _quantiles(self.draws(N_DRAWS), level)
         values = {name: getattr(self.proportions_, name) for name in ends}
         return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
+
+
+def _chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
+    """Observed AUC of replicates less that of the data, in standard errors."""
+    above = np.cumsum(unlabeled, axis=1, dtype=np.float64)
+    size = above[:, -1:]
+    above -= unlabeled / 2
+    auc = 1 - np.einsum("ij,ij->i", labeled, above / size) / labeled.sum(axis=1)
+    error = float(np.sqrt(np.nan_to_num(counts.auc_pu_variance, posinf=0.25).clip(0)))
+    # Rows that depend on each other vary more.
+    return np.asarray((auc - counts.auc_pu) / max(error, float(auc.std()), 1e-9))
 
 
 def _cells_of(curve: Posterior, *, clean: bool) -> Cells:

@@ -108,7 +108,7 @@ def scar_test(
         Features. A labeling that depends on something else is not seen.
     labeled : array-like of shape (n,)
         True where the example carries the positive label.
-    alpha : float, Interval, AuditEstimate or PriorEstimate
+    alpha : float, Interval, AuditPosterior or PriorEstimate
         Share of positives among the unlabeled, known from elsewhere: a registry, or an audit. A
         number is taken as exact; an audit, or anything else with an interval of alpha, counts
         with the lower end of the interval. Estimators assume random labels, so that their
@@ -273,7 +273,7 @@ def _alpha_ends(alpha: Any) -> tuple[float, float]:
         return low, high
     if interval is not alpha:
         must = "a number in (0, 1), an Interval, or an estimate with an interval of alpha"
-        raise valid.bad_type("alpha", must, alpha, "for example alpha_from_audit(27, 100)")
+        raise valid.bad_type("alpha", must, alpha, "such as audit.combine(...)")
     number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither")
     return number, number
 

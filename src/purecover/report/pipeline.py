@@ -59,6 +59,7 @@ from purecover.report.prices import find_prices
 from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:
+    from purecover.audit.designs import JudgedRows
     from purecover.estimators.base import PriorEstimator
     from purecover.models.cross_fit import Combine, Method
 
@@ -748,6 +749,7 @@ def evaluate(
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
+    judged: JudgedRows | None = None,
     positive_label: object = None,
     negative_label: object = None,
     **options: Unpack[EvaluateKeywords],
@@ -775,6 +777,10 @@ def evaluate(
     truth : array-like of shape (n,) or str, optional
         True classes, to be shown beside the recovered figures. They are used for nothing
         else.
+    judged : JudgedRows, optional
+        Rows of these scores that people judged: ``audit.draw(scores, labeled).answer(verdicts)``.
+        Alpha and beta then come from scores and verdicts together, by
+        :func:`purecover.audit.combine`.
     positive_label, negative_label : object, optional
         The value of ``labeled`` that means labeled, where it is not obvious, and the value that
         marks known negatives, if there are any.
@@ -816,6 +822,8 @@ def evaluate(
     """
     settings = ReportSettings.among(options).validated()
     given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
+    if judged is not None:
+        given = _with_judged(given, judged, scores, labeled, sample_weight)
     asked = None if given.ways else check_estimator(given.estimator)
     columns = {
         "score": score,
@@ -832,6 +840,19 @@ def evaluate(
         negative_label=negative_label,
     )
     return make_report(rows, given, find_proportions(rows.counts, given, asked), settings)
+
+
+def _with_judged(
+    given: GivenProportions, judged: JudgedRows, scores: Any, labeled: Any, sample_weight: Any
+) -> GivenProportions:
+    """Return what is given with alpha and beta from scores and judged rows."""
+    from purecover.audit.answers import combine
+
+    others = [*given.ways, *(() if sample_weight is None else ["sample_weight"])]
+    if others:
+        raise valid.bad_value("judged", f"left out where {others[0]!r} is given", "judged rows")
+    found = combine(judged, scores, labeled, estimator=given.estimator, beta=given.beta)
+    return replace(given, proportions=found, estimator=None)
 
 
 class ModelKeywords(KnownKeywords, ReportKeywords, total=False):

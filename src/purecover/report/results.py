@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from purecover import _validation as valid
 from purecover._codec import Source, document_text, json_schema, picked, written
 from purecover._inputs import rows_frame
+from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
 from purecover.counts import PURoc, ScoreCounts
@@ -22,6 +23,7 @@ from purecover.intervals.replicates import BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
 from purecover.recovery.curves import RecoveredPr, RecoveredRoc
+from purecover.recovery.hidden import HiddenPositives, recover_hidden
 from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
 from purecover.report.pages import write_page
@@ -36,6 +38,9 @@ from purecover.report.saving import (
 
 if TYPE_CHECKING:
     from purecover.report.document import SavedReport
+
+HARDER = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""Values of theta for which metrics are shown."""
 
 
 _FRAMES = ("pandas", "polars", "pyarrow")
@@ -221,6 +226,31 @@ class PUReport(Frozen):
         """Pointwise band of the precision-recall curve, if there are replicates."""
         drawn = None if self.contradicted else self.bootstrap
         return None if drawn is None else drawn.pr_band()
+
+    @public
+    def hidden(self, theta: ArrayLike = HARDER) -> HiddenPositives:
+        r"""Metrics if hidden positives are harder than labeled ones.
+
+        Parameters
+        ----------
+        theta : float or array-like, optional
+            Probability that a labeled positive outranks a hidden one; 0.5 to 0.9 by default. It is
+            0.5 if the labeled are a random sample of all positives, about 0.65 for records of
+            species and for diseases that a doctor told people of.
+
+        Returns
+        -------
+        HiddenPositives
+            AUC and recall of positives like the labeled ones, of hidden positives and of all, at
+            the alpha and beta and at the threshold of this report.
+
+        See Also
+        --------
+        recovery.tipping_theta : The theta at which a metric falls to a value.
+        audit.judge_hidden : Theta from judged rows.
+        """
+        threshold = self.metrics.threshold
+        return recover_hidden(self.counts, self.proportions, theta, threshold=threshold)
 
     @property
     def findings(self) -> tuple[CheckResult, ...]:

@@ -1,0 +1,484 @@
+r"""What judged rows say of alpha and beta, together with the scores.
+
+Draws of alpha and beta from the posterior of the scores are weighted by the likelihood of the
+verdicts. Where labels went to positives at random, a draw says how many positives each stratum of
+the score has: of the positives a share :math:`F_1` lies in it, of the unlabeled rows a share
+:math:`F_U`, of the labeled rows a share :math:`F_L`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purecover import _validation as valid
+from purecover._codec import plain_fields
+from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._validation import Frozen, public
+from purecover.audit.designs import JudgedRows, ScoredLabels
+from purecover.counts import ScoreCounts
+from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
+from purecover.exceptions import ContradictionError
+from purecover.intervals.interval import Interval, check_level
+from purecover.proportions import FROM_SCORES, MixtureProportions, check_share
+
+N_DRAWS = 8000
+N_RESAMPLES = 1000
+"""Draws from the posterior, and replicates of an estimator that draws none."""
+
+ANYWHERE = 0.05
+"""Weight of a uniform prior beside the posterior of the scores: verdicts that contradict the
+scores win."""
+
+CONFLICT = 0.05
+"""Verdicts that the scores make less likely than this contradict them."""
+
+DISAGREE = 0.9
+"""Strata that disagree with a larger probability are reported."""
+
+SCALE = 0.7
+_SPREADS = np.append(0.0, SCALE * np.tan(np.pi / 2 * (np.arange(8) + 0.5) / 8))
+_SPREAD_WEIGHTS = np.append(0.5, np.full(8, 0.5 / 8))
+"""How far strata may lie from what the scores say: not at all with probability 1/2, else by a
+half-Cauchy distribution, of which these are quantiles."""
+
+_SHIFTS = np.linspace(-8, 8, 161)
+_LEAST_PURITY = 1e-3
+"""Shifts of the log odds begin no further out than at this share of positives or negatives."""
+
+_EDGE = 1e-9
+
+
+class Strata(NamedTuple):
+    """Numbers of rows in each stratum: all, judged, and judged positive."""
+
+    n_unlabeled: IntArray
+    n_labeled: IntArray
+    judged: IntArray
+    positive: IntArray
+    labeled_judged: IntArray
+    labeled_positive: IntArray
+
+    @classmethod
+    def of(cls, judged: JudgedRows) -> Strata:
+        """Count them."""
+        positive, n = judged.tally(labeled=False)
+        labeled_positive, n_labeled = judged.tally(labeled=True)
+        design = judged.design
+        sizes = design.n_unlabeled, design.n_labeled
+        return cls(*sizes, n, positive, n_labeled, labeled_positive)
+
+
+class Purity(NamedTuple):
+    """Shares of positives by draw and stratum, where labels went to positives at random."""
+
+    of_unlabeled: FloatArray
+    of_labeled: FloatArray
+    share: FloatArray
+    """Of the unlabeled rows in each stratum."""
+    possible: BoolArray
+    """Whether a draw leaves no negative number of positives or negatives in a stratum."""
+
+    @classmethod
+    def of(cls, shares: FloatArray, strata: Strata, rng: np.random.Generator) -> Purity:
+        """Follow from alpha and beta, with the sampling error of the counts."""
+        alpha, beta = shares[:, :1], shares[:, 1:]
+        f_u, f_l = (
+            rng.dirichlet(sizes + 1 / sizes.size, len(shares)).clip(_EDGE)
+            for sizes in (strata.n_unlabeled, strata.n_labeled)
+        )
+        f_1 = ((1 - alpha) * f_l - (1 - beta) * f_u) / (beta - alpha)
+        of_unlabeled, of_labeled = alpha * f_1 / f_u, beta * f_1 / f_l
+        possible = ((f_1 >= 0) & (of_unlabeled <= 1)).all(axis=1)
+        return cls(of_unlabeled.clip(0, 1), of_labeled.clip(0, 1), f_u, possible)
+
+
+def log_binomial(positive: Any, judged: Any, share: FloatArray) -> FloatArray:
+    """Logarithm of the probability of the verdicts, up to a constant."""
+    from scipy.special import xlog1py, xlogy
+
+    return np.asarray(xlogy(positive, share) + xlog1py(judged - positive, -share))
+
+
+class Weighed(NamedTuple):
+    """Draws from the posterior: alpha and beta, positives by stratum, and the spread of strata."""
+
+    shares: FloatArray
+    purity: FloatArray
+    spread: FloatArray
+
+
+def weigh(
+    shares: FloatArray, weight: FloatArray, strata: Strata, n: int, rng: np.random.Generator
+) -> Weighed | None:
+    """Draw from the posterior; None if the verdicts are impossible for all shares."""
+    purity = Purity.of(shares, strata, rng)
+    with np.errstate(divide="ignore"):
+        log = np.log(weight)
+    log = log + log_binomial(strata.labeled_positive, strata.labeled_judged, purity.of_labeled).sum(
+        axis=1
+    )
+    answered = np.flatnonzero(strata.judged)
+    pooled = answered.size > 1
+    spreads, priors = (_SPREADS, _SPREAD_WEIGHTS) if pooled else (np.zeros(1), np.ones(1))
+    # The probability of each shift of the log odds, by spread.
+    steps = -0.5 * (_SHIFTS / np.maximum(spreads, _EDGE)[:, None]) ** 2
+    shifts = np.exp(steps - steps.max(axis=1, keepdims=True))
+    shifts /= shifts.sum(axis=1, keepdims=True)
+    center = purity.of_unlabeled.clip(_LEAST_PURITY, 1 - _LEAST_PURITY)
+    center = np.log(center / (1 - center))
+    odds = np.log(priors) + np.zeros((len(shares), 1))
+    likely = {}
+    for s in answered.tolist():
+        if not pooled:
+            found = purity.of_unlabeled[:, s]
+            odds += log_binomial(strata.positive[s], strata.judged[s], found)[:, None]
+            continue
+        found = 1 / (1 + np.exp(-center[:, s, None] - _SHIFTS))
+        found = log_binomial(strata.positive[s], strata.judged[s], found)
+        most = found.max(axis=1, keepdims=True)
+        likely[s] = np.exp(found - most)
+        odds += most + np.log(likely[s] @ shifts.T)
+    odds += log[:, None]
+    # Hidden positives unlike the labeled ones may lie where these do not; those like them may not,
+    # which is no evidence against them.
+    odds[:, 0] -= np.log(max(weight[purity.possible].sum() / weight.sum(), _EDGE))
+    odds[~purity.possible, 0] = -np.inf
+    if not np.isfinite(odds.max()):
+        return None
+    odds = np.exp(odds - odds.max())
+    place, spread = np.divmod(rng.choice(odds.size, n, p=odds.ravel() / odds.sum()), len(spreads))
+    kept, found = shares[place], purity.of_unlabeled[place]
+    if pooled:
+        found = found.copy()
+        for s in range(found.shape[1]):
+            cells = shifts[spread] * (likely[s][place] if s in likely else 1.0)
+            reached = cells.cumsum(axis=1)
+            at = (reached < reached[:, -1:] * rng.random((n, 1))).sum(axis=1)
+            found[:, s] = 1 / (1 + np.exp(-center[place, s] - _SHIFTS[at]))
+        # The share of positives among all unlabeled rows, whatever the labels are like.
+        alpha = (found * purity.share[place]).sum(axis=1)
+        kept = np.column_stack((np.minimum(alpha, kept[:, 1] * (1 - 1e-6)), kept[:, 1]))
+    return Weighed(kept, found, spreads[spread])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditPosterior(Frozen):
+    """Alpha and beta from scores and judged rows together.
+
+    Attributes
+    ----------
+    proportions : MixtureProportions
+        Posterior means.
+    intervals : mapping of str to Interval
+        Of ``"alpha"``, ``"beta"`` and ``"delta"``, which is beta - alpha.
+    from_scores : Interval
+        Alpha by the scores alone.
+    purity : tuple of Interval
+        Share of positives among the unlabeled rows of each stratum, from the highest scores down.
+    n_positive : tuple of Interval
+        Numbers of positives among them.
+    tail_probability : float
+        Probability, by the scores alone, of verdicts at least as far off, on both sides.
+    disagreement : float or None
+        Probability that the strata differ by more than chance from what one alpha makes of them,
+        which labels at random do not do; None where the judged unlabeled rows are of one stratum.
+    judged : JudgedRows
+        The verdicts.
+    """
+
+    proportions: MixtureProportions
+    intervals: Mapping[str, Interval]
+    from_scores: Interval
+    purity: tuple[Interval, ...]
+    n_positive: tuple[Interval, ...]
+    tail_probability: float
+    disagreement: float | None
+    judged: JudgedRows
+    _draws: FloatArray = field(repr=False)
+
+    @property
+    def alpha(self) -> Interval:
+        """The share of positives among the unlabeled."""
+        return self.intervals["alpha"]
+
+    @property
+    def believed(self) -> MixtureProportions:
+        """The proportions."""
+        return self.proportions
+
+    @property
+    def conflict(self) -> bool:
+        """Whether scores and judged rows contradict each other."""
+        return self.tail_probability < CONFLICT
+
+    @property
+    def doubt(self) -> str:
+        """What speaks against a common posterior, in a sentence; empty if nothing does."""
+        said = []
+        if self.conflict:
+            chance = f"(p = {self.tail_probability:.2g})"
+            said.append(f"scores and judged rows contradict each other {chance}")
+        if self.disagreement is not None and self.disagreement > DISAGREE:
+            chance = f"(probability {self.disagreement:.2g})"
+            said.append(f"strata of the score do not fit one alpha {chance}")
+        return ", and ".join(said)
+
+    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw alpha and beta from the posterior.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        rng : numpy.random.Generator
+            Where randomness comes from.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            The draws.
+        """
+        return np.asarray(self._draws[rng.integers(len(self._draws), size=n)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        strata = Strata.of(self.judged)
+        design = self.judged.design
+        counts = {"cuts": design.cuts, "design": design.kind, "skipped": self.judged.n_skipped}
+        return plain_fields(self, "conflict", judged=counts | strata._asdict())
+
+    def __str__(self) -> str:
+        strata, design = Strata.of(self.judged), self.judged.design
+        lines = []
+        for s, (purity, count) in enumerate(zip(self.purity, self.n_positive, strict=True)):
+            if not strata.judged[s]:
+                continue
+            where = design.where(s)
+            found = f"{strata.positive[s]:,} of {strata.judged[s]:,} judged unlabeled rows"
+            lines.append(f"{found} with {where} are positive")
+            numbers = f"{count.estimate:,.0f} ({count.low:,.0f} to {count.high:,.0f})"
+            every = f"  of all {strata.n_unlabeled[s]:,} there: {numbers}"
+            lines.append(f"{every}, precision {_in_words(purity)}")
+        if (n := strata.labeled_judged.sum()) > 0:
+            k = strata.labeled_positive.sum()
+            lines.append(f"{k:,} of {n:,} judged labeled rows are positive")
+        alone = _in_words(self.from_scores)
+        lines.append(f"alpha {_in_words(self.alpha)}; by the scores alone {alone}")
+        lines.append(f"beta  {_in_words(self.intervals['beta'])}")
+        if self.doubt:
+            lines.append(
+                f"{self.doubt}: labels did not go to positives at random, or verdicts are wrong"
+            )
+        return "\n".join(lines)
+
+
+def _in_words(interval: Interval) -> str:
+    return f"{interval.estimate:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+@public
+def combine(
+    judged: JudgedRows,
+    scores: ArrayLike,
+    labeled: ArrayLike,
+    *,
+    estimator: Any = None,
+    beta: float | None = None,
+    confidence_level: float = 0.95,
+    random_state: RandomState = 0,
+) -> AuditPosterior:
+    r"""Alpha and beta from judged rows and scores, in one posterior.
+
+    Parameters
+    ----------
+    judged : JudgedRows
+        The verdicts: ``draw(scores, labeled).answer(...)``, or ``JudgedRows.from_array(...)``.
+    scores, labeled : array-like of shape (n,)
+        The data that the rows were drawn from.
+    estimator : PriorEstimator or str, optional
+        What estimates alpha and beta from the scores; the default one if left out.
+    beta : float, optional
+        Share of positives among the labeled, if it is known; 1 means clean labels.
+    confidence_level : float, default=0.95
+        Probability of the intervals.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from.
+
+    Returns
+    -------
+    AuditPosterior
+        Proportions and intervals; pass it on as ``evaluate(..., proportions=...)``, whose
+        intervals then include what is left open.
+
+    Raises
+    ------
+    ContradictionError
+        If no alpha and beta are possible after the verdicts.
+
+    See Also
+    --------
+    draw : Which rows to judge.
+    plan : How many.
+
+    Notes
+    -----
+    Let :math:`F_U, F_L` be the shares of unlabeled and labeled rows in a stratum. Where labels
+    went to positives at random, the share of the positives there is :math:`F_1`, and the shares of
+    positives among its unlabeled and among its labeled rows are
+
+    .. math::
+
+        F_1 = \frac{(1-\alpha) F_L - (1-\beta) F_U}{\beta - \alpha}, \qquad
+        \kappa = \frac{\alpha F_1}{F_U}, \qquad \lambda = \frac{\beta F_1}{F_L}.
+
+    A draw of alpha and beta from the posterior of the scores, with shares drawn from Dirichlet
+    distributions of the counts, gets the weight
+    :math:`\kappa^k (1-\kappa)^{n-k} \lambda^h (1-\lambda)^{m-h}` if k of n judged unlabeled rows
+    and h of m judged labeled rows are positive. One draw in twenty is uniform over what the scores
+    allow, so that verdicts that contradict the posterior of the scores win.
+
+    With verdicts on unlabeled rows of two or more strata the odds of :math:`\kappa` are shifted in
+    each by a normal :math:`\delta_s \sim N(0, \tau)`, with :math:`\tau = 0` (labels at random) or
+    half-Cauchy of scale 0.7, with equal probabilities. Alpha is then :math:`\sum \kappa_s F_{U,s}`,
+    right whatever the labels are like if there are verdicts enough in each stratum, and the
+    probability of :math:`\tau > 0` is the ``disagreement``.
+
+    The verdicts must be right: judges who take a share e of the negatives for positives make alpha
+    too large by up to e. Rows without a verdict count as not drawn; if these are the doubtful ones,
+    alpha is wrong.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(2.0).sample(500, 5000, alpha=0.3, random_state=0)
+    >>> design = pu.audit.draw(sample.scores, sample.labeled, n=10)
+    >>> judged = design.answer(sample.truth[design.rows])
+    >>> both = pu.audit.combine(judged, sample.scores, sample.labeled)
+    >>> both.alpha.width < both.from_scores.width, 0.3 in both.alpha
+    (True, True)
+    """
+    hint = "draw(scores, labeled).answer(verdicts), or JudgedRows.from_array(..., design='random')"
+    valid.check_instance("judged", judged, JudgedRows, hint)
+    data = ScoredLabels.read(scores, labeled)
+    if data.checksum != judged.design.checksum:
+        hint = "pass the scores and labels that they were drawn from, in the same order"
+        raise valid.bad_value("judged", "rows of these scores and labels", "rows of others", hint)
+    strata = Strata.of(judged)
+    if not strata.judged.any():
+        raise valid.bad_value("judged", "with a verdict on an unlabeled row", "none")
+    if beta is not None:
+        beta = check_share("beta", beta, closed="right")
+    level = check_level(confidence_level)
+    rng = valid.check_random_state(random_state)
+    asked = check_estimator(estimator)
+    counts = ScoreCounts.from_scores(data.scores, data.labeled)
+    known = posterior_draws(asked, counts, beta, rng)
+    anywhere = uniform_draws(counts, beta, N_DRAWS // 4, rng)
+    found = weigh(
+        np.concatenate((known, anywhere)),
+        np.repeat(
+            [(1 - ANYWHERE) / len(known), ANYWHERE / len(anywhere)], [len(known), len(anywhere)]
+        ),
+        strata,
+        N_DRAWS,
+        rng,
+    )
+    if found is None:
+        raise ContradictionError(
+            "{function} finds no alpha and beta that the verdicts allow.\n"
+            "Hint: leave beta out if labels may be wrong, or look at the verdicts again"
+        )
+    left = np.maximum(strata.n_unlabeled - strata.judged, 0)
+    positive = strata.positive + rng.binomial(left, found.purity)
+
+    def interval(values: FloatArray) -> Interval:
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        mean = float(values.mean())
+        return Interval(
+            estimate=mean,
+            low=min(float(low), mean),
+            high=max(float(high), mean),
+            confidence_level=level,
+            method="posterior quantiles",
+            varied="scores and proportions",
+        )
+
+    alpha, beta_draws = found.shares.T
+    origin = f"{full_name(asked)} and audit"
+    if beta is not None:
+        origin += ", beta given"
+    elif not strata.labeled_judged.any():
+        origin += f", {FROM_SCORES}"
+    several = np.count_nonzero(strata.judged) > 1
+    ends = {"alpha": alpha, "beta": beta_draws, "delta": beta_draws - alpha}
+    return AuditPosterior(
+        proportions=MixtureProportions(
+            float(alpha.mean()), min(float(beta_draws.mean()), 1.0), origin
+        ),
+        intervals={name: interval(values) for name, values in ends.items()},
+        from_scores=interval(known[:, 0]),
+        purity=tuple(map(interval, found.purity.T)),
+        n_positive=tuple(map(interval, positive.T)),
+        tail_probability=_tail(known, strata, rng),
+        disagreement=float((found.spread > 0).mean()) if several else None,
+        judged=judged,
+        _draws=found.shares,
+    )
+
+
+def posterior_draws(
+    estimator: Any, counts: ScoreCounts, beta: float | None, rng: np.random.Generator
+) -> FloatArray:
+    """Alpha and beta by the scores alone, one row each."""
+    from purecover.estimators.replicates import proportion_draws
+    from purecover.intervals.resampling import resampler_for
+
+    with_clean_labels(estimator, beta).fit(counts)
+    if hasattr(estimator, "draws"):
+        found = estimator.draws(N_DRAWS)
+    else:
+        found = proportion_draws(estimator, resampler_for(counts, "multinomial"), N_RESAMPLES, rng)
+    n, found = len(found), found[~np.isnan(found[:, 0])]
+    if 2 * len(found) < n:
+        raise ContradictionError(
+            "{function} finds no estimate in most replicates of the scores.\n"
+            "Hint: the default estimator always has one"
+        )
+    if beta is not None:
+        found = np.column_stack((beta * found[:, 0] / found[:, 1], np.full(len(found), beta)))
+    return found[found[:, 0] < found[:, 1]]
+
+
+def uniform_draws(
+    counts: ScoreCounts, beta: float | None, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Alpha and beta anywhere that the scores allow: half with clean labels, half with others."""
+    from purecover.estimators.inclusion import inclusion_bound
+    from purecover.estimators.label_curve import alpha_of, beta_of
+
+    a = rng.uniform(0, min(inclusion_bound(counts), 0.999), n)
+    if beta is not None:
+        return np.column_stack((a * beta, np.full(n, beta)))
+    b = rng.uniform(0, min(inclusion_bound(counts.flipped()), 0.999), n)
+    b *= np.arange(n) % 2
+    return np.column_stack((alpha_of(a, b), beta_of(a, b)))
+
+
+def _tail(known: FloatArray, strata: Strata, rng: np.random.Generator) -> float:
+    """Probability of as many positives, or of as few, by the scores alone."""
+    purity = Purity.of(known, strata, rng)
+    here = purity.possible if purity.possible.any() else slice(None)
+    sides = []
+    for positive, judged, share in (
+        (strata.positive, strata.judged, purity.of_unlabeled),
+        (strata.labeled_positive, strata.labeled_judged, purity.of_labeled),
+    ):
+        if judged.any():
+            drawn = rng.binomial(judged, share[here]).sum(axis=1)
+            found = positive.sum()
+            sides += [float((drawn <= found).mean()), float((drawn >= found).mean())]
+    return min(1.0, len(sides) * min(sides))

@@ -1,0 +1,438 @@
+"""Which rows to judge by hand, and what the judges say of them.
+
+A cut of the score splits the rows into strata, the first at the top. Within a stratum the judged
+unlabeled rows are a random sample of all unlabeled ones, and so are the judged labeled rows; how
+many rows a stratum has is known. That is all that the posterior needs.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from purecover import _validation as valid
+from purecover._inputs import encode_labels, refuse_frame
+from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._validation import Frozen, public
+
+Kind = Literal["top", "random", "stratified"]
+KINDS = ("top", "random", "stratified")
+
+TOP_SHARE = 0.5
+"""Judged are rows above the score that this share of the labeled rows reach."""
+
+STRATUM_SHARES = (0.25, 0.6)
+"""Samples of all rows are stratified at the scores that these shares of the labeled rows reach."""
+
+ROW, DESIGN, ANSWER = "row", "design", "positive"
+"""Columns of a file of judged rows, beside those of the data."""
+
+_WORDS = {
+    **dict.fromkeys(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "x"), 1),
+    **dict.fromkeys(("0", "0.0", "no", "n", "false", "f", "negative", "neg"), 0),
+    **dict.fromkeys(("", "none", "nan", "<na>", "na", "null", "skip"), -1),
+}
+"""What a verdict may look like: positive, negative, or none."""
+
+
+class ScoredLabels(NamedTuple):
+    """Scores and labels by row."""
+
+    scores: FloatArray
+    labeled: BoolArray
+
+    @classmethod
+    def read(cls, scores: Any, labeled: Any) -> ScoredLabels:
+        """Check both."""
+        refuse_frame(scores)
+        valid.check_alignment(scores, labeled)
+        numbers = valid.as_real_vector("scores", scores)
+        return cls(numbers, encode_labels(labeled, numbers.size)[0])
+
+    @property
+    def checksum(self) -> str:
+        """Sixteen digits by which data are known again."""
+        content = (self.scores + 0.0).tobytes() + self.labeled.tobytes()
+        return hashlib.sha256(content).hexdigest()[:16]
+
+    def reached(self, share: float) -> float:
+        """The highest score that at least this share of the labeled rows reach."""
+        falling = np.sort(self.scores[self.labeled])[::-1]
+        return float(falling[max(int(np.ceil(share * falling.size)) - 1, 0)])
+
+    def strata(self, cuts: Sequence[float]) -> IntArray:
+        """The stratum of each row; 0 is that of the highest scores."""
+        return len(cuts) - np.searchsorted(np.sort(cuts), self.scores, side="right")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditDesign(Frozen):
+    """Rows to be judged, and how they were drawn.
+
+    Attributes
+    ----------
+    kind : {"top", "random", "stratified"}
+        Whether the unlabeled rows were drawn above the cut, from all, or evenly from all strata.
+    cuts : tuple of float
+        Scores at which one stratum ends and the next begins, in falling order.
+    rows : ndarray of int
+        Positions of the rows to be judged, in random order.
+    stratum : ndarray of int
+        The stratum of each of them; 0 is that of the highest scores.
+    labeled : ndarray of bool
+        Whether each of them is labeled.
+    n_unlabeled, n_labeled : ndarray of int
+        Numbers of rows in each stratum, judged or not.
+    checksum : str
+        By which the scores and labels are known again.
+    """
+
+    kind: str
+    cuts: tuple[float, ...]
+    rows: IntArray
+    stratum: IntArray
+    labeled: BoolArray
+    n_unlabeled: IntArray
+    n_labeled: IntArray
+    checksum: str
+
+    @classmethod
+    def _of(
+        cls, kind: str, cuts: Sequence[float], rows: IntArray, data: ScoredLabels
+    ) -> AuditDesign:
+        stratum, n = data.strata(cuts), len(cuts) + 1
+        return cls(
+            kind=kind,
+            cuts=tuple(cuts),
+            rows=rows,
+            stratum=stratum[rows],
+            labeled=data.labeled[rows],
+            n_unlabeled=np.bincount(stratum[~data.labeled], minlength=n),
+            n_labeled=np.bincount(stratum[data.labeled], minlength=n),
+            checksum=data.checksum,
+        )
+
+    def where(self, stratum: int) -> str:
+        """The scores of a stratum in words."""
+        low = "" if stratum == len(self.cuts) else f"score >= {self.cuts[stratum]:.6g}"
+        high = "" if stratum == 0 else f"score < {self.cuts[stratum - 1]:.6g}"
+        return " and ".join(filter(None, (low, high)))
+
+    @public
+    def answer(self, verdicts: ArrayLike) -> JudgedRows:
+        """Join the rows with what the judges say.
+
+        Parameters
+        ----------
+        verdicts : array-like
+            True, False or None for each of `rows`; None where nobody judged.
+
+        Returns
+        -------
+        JudgedRows
+            For :func:`combine`.
+        """
+        found = read_verdicts(verdicts)
+        valid.check_same_length("verdicts", found.size, self.rows.size, "the rows drawn")
+        return JudgedRows(self, found)
+
+    def to_csv(self, columns: Mapping[str, Any] | None = None) -> str:
+        """A table to be filled in, as text.
+
+        Parameters
+        ----------
+        columns : mapping of str to sequence, optional
+            Columns of all rows of the data that the judges are to see. Leave scores and labels
+            out.
+
+        Returns
+        -------
+        str
+            CSV with the number of each row, from 1, the given columns, and an empty column named
+            positive. The design stands in a column of its own.
+        """
+        shown = {} if columns is None else dict(columns)
+        words = ";".join((self.kind, f"data={self.checksum}", *map(repr, self.cuts)))
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow([ROW, DESIGN, *shown, ANSWER])
+        for i in self.rows.tolist():
+            table.writerow([i + 1, words, *(column[i] for column in shown.values()), ""])
+        return text.getvalue()
+
+    def __str__(self) -> str:
+        n_labeled = int(self.labeled.sum())
+        beside = f" and {n_labeled:,} of {self.n_labeled.sum():,} labeled rows" if n_labeled else ""
+        of, where = self.n_unlabeled.sum(), ""
+        if self.kind == "top":
+            of, where = self.n_unlabeled[0], f" with {self.where(0)}"
+        return f"{self.rows.size - n_labeled:,} of {of:,} unlabeled rows{where}{beside}"
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows(Frozen):
+    """Rows with the verdicts of judges.
+
+    Attributes
+    ----------
+    design : AuditDesign
+        Which rows, and how they were drawn.
+    verdicts : ndarray of int
+        1 (positive), 0 (negative) or -1 (nobody judged) for each of its rows.
+    """
+
+    design: AuditDesign
+    verdicts: IntArray
+
+    @classmethod
+    @public
+    def from_array(
+        cls, verdicts: ArrayLike, scores: ArrayLike, labeled: ArrayLike, *, design: str
+    ) -> JudgedRows:
+        """Take verdicts that stand beside all rows.
+
+        Parameters
+        ----------
+        verdicts : array-like of shape (n,)
+            True, False or None for each row of the data.
+        scores, labeled : array-like of shape (n,)
+            The data.
+        design : {"random"}
+            Says that the judged unlabeled rows are a random sample of all unlabeled rows, and the
+            judged labeled rows, if any, of all labeled ones. Of rows that were drawn otherwise
+            :func:`draw` knows the design.
+
+        Returns
+        -------
+        JudgedRows
+            The judged rows alone.
+        """
+        valid.check_choice("design", design, ("random",))
+        data = ScoredLabels.read(scores, labeled)
+        found = read_verdicts(verdicts)
+        valid.check_same_length("verdicts", found.size, data.scores.size)
+        rows = np.flatnonzero(found >= 0)
+        return cls(AuditDesign._of(design, _cuts_of_all(data), rows, data), found[rows])
+
+    @classmethod
+    @public
+    def read_csv(
+        cls, file: str | Path, scores: ArrayLike, labeled: ArrayLike, *, answer: str = ANSWER
+    ) -> JudgedRows:
+        """Read a table that :meth:`AuditDesign.to_csv` made and judges filled in.
+
+        Parameters
+        ----------
+        file : str or Path
+            The file; commas, semicolons or tabs between its columns.
+        scores, labeled : array-like of shape (n,)
+            The data that the rows were drawn from.
+        answer : str, default="positive"
+            The column of verdicts: yes or no, 1 or 0, or blank.
+
+        Returns
+        -------
+        JudgedRows
+            The rows of the file.
+        """
+        data = ScoredLabels.read(scores, labeled)
+        table = _read_table(file)
+        for name in (ROW, DESIGN, answer):
+            if name not in table:
+                must = f"one with a column {name!r}, as audit.draw makes one"
+                hint = "" if name != answer else "answer= (--answer) names the column of verdicts"
+                raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
+        kind, cuts = _read_design(table[DESIGN], data)
+        numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
+        if (
+            len(set(numbers)) < len(numbers)
+            or not 1 <= min(numbers) <= max(numbers) <= data.scores.size
+        ):
+            must = f"one with different numbers from 1 to {data.scores.size} in column {ROW!r}"
+            raise valid.bad_value("file", must, "others", "leave that column as it was drawn")
+        design = AuditDesign._of(kind, cuts, np.array(numbers) - 1, data)
+        return cls(design, read_verdicts(table[answer], f"column {answer!r}"))
+
+    @property
+    def n_skipped(self) -> int:
+        """How many of the rows nobody judged."""
+        return int((self.verdicts < 0).sum())
+
+    def tally(self, *, labeled: bool) -> tuple[IntArray, IntArray]:
+        """Positive and judged rows in each stratum, of the labeled or of the unlabeled ones."""
+        here = self.design.labeled == labeled
+        n = len(self.design.cuts) + 1
+        counts = [
+            np.bincount(self.design.stratum[here & rows], minlength=n)
+            for rows in (self.verdicts == 1, self.verdicts >= 0)
+        ]
+        return counts[0], counts[1]
+
+
+def read_verdicts(values: Any, name: str = "verdicts") -> IntArray:
+    """1, 0 or -1 for each verdict."""
+    must = "True, False or None for each row"
+    if not valid.is_iterable(values) or isinstance(values, (str, bytes, Mapping)):
+        raise valid.bad_type("verdicts", must, values)
+    words = [str(value).strip().casefold() for value in values]
+    unknown = next((i for i, word in enumerate(words) if word not in _WORDS), None)
+    if unknown is not None:
+        got = f"{words[unknown]!r} in row {unknown + 1} of {name}"
+        raise valid.bad_value("verdicts", must, got, "yes or no, 1 or 0, or blank will do")
+    return np.array([_WORDS[word] for word in words], dtype=np.int64)
+
+
+def _read_table(file: Any) -> dict[str, list[str]]:
+    """Columns of a file by name."""
+    if not isinstance(file, (str, Path)):
+        raise valid.bad_type("file", "the name of a file", file)
+    try:
+        lines = Path(file).read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    except (OSError, ValueError) as error:
+        raise valid.bad_value("file", "a text file that can be read", str(error)) from error
+    head = lines[0] if lines else ""
+    mark = max(",;\t", key=head.count)
+    header, *rows = [row for row in csv.reader(lines, delimiter=mark) if row] or [[]]
+    if not rows:
+        raise valid.bad_value("file", "one with rows", "none")
+    return {
+        name: [row[i].strip() if i < len(row) else "" for row in rows]
+        for i, name in enumerate(header)
+    }
+
+
+def _read_design(words: list[str], data: ScoredLabels) -> tuple[str, list[float]]:
+    """Kind and cuts of the design, if it is that of these data."""
+    kind, _, rest = words[0].partition(";")
+    checksum, *cuts = rest.split(";")
+    try:
+        numbers = [float(cut) for cut in cuts]
+    except ValueError:
+        numbers = []
+    if len(set(words)) > 1 or kind not in KINDS or not numbers:
+        must = f"one whose column {DESIGN!r} is as it was drawn"
+        raise valid.bad_value("file", must, valid.show(words[0]))
+    if checksum != f"data={data.checksum}":
+        raise valid.bad_value(
+            "file",
+            "one of rows drawn from these scores and labels",
+            "rows of other data",
+            "give the scores and labels that the rows were drawn from, in the same order",
+        )
+    return kind, numbers
+
+
+def _cuts_of_all(data: ScoredLabels) -> list[float]:
+    return sorted({data.reached(share) for share in STRATUM_SHARES}, reverse=True)
+
+
+@public
+def draw(
+    scores: ArrayLike,
+    labeled: ArrayLike,
+    n: int = 10,
+    *,
+    design: Kind = "top",
+    threshold: float | None = None,
+    review: int | None = None,
+    n_labeled: int = 0,
+    random_state: RandomState = 0,
+) -> AuditDesign:
+    """Draw rows to be judged by hand.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        The scores, larger means more positive.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label.
+    n : int, default=10
+        How many unlabeled rows to judge; :func:`plan` says how many are needed.
+    design : {"top", "random", "stratified"}, default="top"
+        ``"top"`` draws from the unlabeled rows with high scores, which needs the fewest;
+        ``"random"`` from all unlabeled rows; ``"stratified"`` evenly from three strata of the
+        score, or from both sides of the threshold. Only the last two can show that labels did not
+        go to positives at random.
+    threshold : float, optional
+        The cut of the score. By default half of the labeled rows lie above it. Give the threshold
+        at which precision is wanted.
+    review : int, optional
+        The cut in other words: so many unlabeled rows with the highest scores lie above it.
+    n_labeled : int, default=0
+        How many labeled rows to judge, from all of them: where labels may be wrong, they determine
+        beta.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from.
+
+    Returns
+    -------
+    AuditDesign
+        The rows in random order, so that judges who stop early leave a random sample too.
+
+    See Also
+    --------
+    plan : How many rows to judge.
+    combine : What the verdicts say.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(2.0).sample(500, 5000, alpha=0.3, random_state=0)
+    >>> design = pu.audit.draw(sample.scores, sample.labeled)
+    >>> print(design)
+    10 of 858 unlabeled rows with score >= 1.96668
+    """
+    data = ScoredLabels.read(scores, labeled)
+    kind = valid.check_choice("design", design, KINDS)
+    n = valid.check_integer("n", n, low=1)
+    n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
+    rng = valid.check_random_state(random_state)
+    cut = cut_of(data, threshold, review)
+    if cut is None:
+        cuts = [data.reached(TOP_SHARE)] if kind == "top" else _cuts_of_all(data)
+    else:
+        cuts = [cut]
+    stratum = data.strata(cuts)
+    unlabeled = [np.flatnonzero(~data.labeled & (stratum == s)) for s in range(len(cuts) + 1)]
+    if kind == "top":
+        unlabeled = unlabeled[:1]
+    elif kind == "random":
+        unlabeled = [np.flatnonzero(~data.labeled)]
+    sizes = [len(part) for part in unlabeled]
+    if n > sum(sizes):
+        where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
+        must = f"at most {sum(sizes)}, the unlabeled rows there are{where}"
+        raise valid.bad_value("n", must, str(n))
+    parts = zip(unlabeled, _spread(n, sizes), strict=True)
+    rows = [rng.choice(part, size, replace=False) for part, size in parts]
+    rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
+    return AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
+
+
+def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
+    """The cut that a caller names by a threshold or a number of rows, if any."""
+    if review is None:
+        return None if threshold is None else valid.check_real("threshold", threshold)
+    if threshold is not None:
+        must = "left out where 'threshold' is given"
+        raise valid.bad_value("review", must, valid.show(review))
+    falling = np.sort(data.scores[~data.labeled])[::-1]
+    review = valid.check_integer("review", review, low=1, high=falling.size)
+    # Of equal scores all are reviewed or none, unless they are the best.
+    fewer = falling[falling > falling[review]] if review < falling.size else falling
+    return float(fewer[-1] if fewer.size else falling[0])
+
+
+def _spread(n: int, sizes: Sequence[int]) -> list[int]:
+    """As many from each as from the others, and all of those that have too few."""
+    found = [0] * len(sizes)
+    for place, at in enumerate(np.argsort(sizes, kind="stable")):
+        found[at] = min(sizes[at], (n - sum(found)) // (len(sizes) - place))
+    return found

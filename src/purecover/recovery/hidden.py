@@ -1,0 +1,356 @@
+r"""Hidden positives that score lower than labeled ones: what the metrics are for all positives.
+
+Everything else in this package assumes that the labeled positives are a random sample of all
+positives (SCAR), or is said of positives like the labeled ones. People who label rarely draw at
+random: they label the clear cases first. One number says how far that goes:
+
+.. math::
+
+    \theta = P(\text{a labeled positive outranks a hidden one}),
+
+1/2 under SCAR and larger where the hidden positives are harder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover import _validation as valid
+from purecover._typing import ArrayLike, FloatArray, IntArray
+from purecover._validation import Frozen, public
+from purecover.counts import ScoreCounts
+from purecover.exceptions import IdentifiabilityError
+from purecover.proportions import MixtureProportions
+from purecover.recovery.rates import check_data
+
+LARGEST_THETA = 0.995
+"""A theta beyond leaves no overlap of labeled and hidden positives, and no formula."""
+
+N_HALVINGS = 50
+"""Steps of bisection: an AUC to the last digit."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HiddenPositives(Frozen):
+    """Metrics of labeled-like, hidden and all positives, for some values of theta.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (n,)
+        Probability that a labeled positive outranks a hidden one.
+    proportions : MixtureProportions
+        Alpha, here the share of hidden positives among the unlabeled, and beta.
+    threshold : float
+        Where recall and precision are taken.
+    auc_labeled, auc_hidden, auc : ndarray of shape (n,)
+        AUC of positives like the labeled ones, of hidden positives, and of all positives, each
+        against the negatives.
+    recall_labeled, recall_hidden, recall : ndarray of shape (n,)
+        Recall at the threshold, of the same three.
+    precision : ndarray of shape (n,)
+        Share of positives among the flagged unlabeled rows.
+    n_missed : ndarray of shape (n,)
+        Expected number of hidden positives below the threshold.
+    """
+
+    theta: FloatArray
+    proportions: MixtureProportions
+    threshold: float
+    auc_labeled: FloatArray
+    auc_hidden: FloatArray
+    auc: FloatArray
+    recall_labeled: FloatArray
+    recall_hidden: FloatArray
+    recall: FloatArray
+    precision: FloatArray
+    n_missed: FloatArray
+
+
+@public
+def recover_hidden(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    theta: ArrayLike,
+    *,
+    threshold: float | None = None,
+) -> HiddenPositives:
+    r"""Recover metrics where labeled positives outrank hidden ones.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha, the share of positives of any kind among the unlabeled, and beta.
+    theta : float or array-like
+        Probability that a labeled positive outranks a hidden one, from 0.005 to 0.995; 0.5 if the
+        labeled are a random sample of the positives.
+    threshold : float, optional
+        Where recall and precision are taken; by default every row is flagged.
+
+    Returns
+    -------
+    HiddenPositives
+        The metrics for each theta.
+
+    See Also
+    --------
+    tipping_theta : The theta at which a metric falls to a value.
+    recover_auc : The same at theta = 1/2.
+
+    Notes
+    -----
+    Let L, H and N be labeled positives, hidden positives and negatives. The observed AUC
+    :math:`A'` compares labeled with unlabeled rows, so that
+
+    .. math::
+
+        A' = \beta\alpha\theta + \beta(1-\alpha) A_{LN} + (1-\beta)\alpha(1 - A_{HN})
+             + (1-\beta)(1-\alpha)/2,
+
+    which needs no assumption on the shape of distributions. With clean labels it is
+    :math:`A_{LN} = (A' - \alpha\theta)/(1-\alpha)`. The rest assumes normal scores of equal spread
+    after some increasing transformation:
+
+    .. math::
+
+        A_{HN} = \Phi(\Phi^{-1}(A_{LN}) - \Phi^{-1}(\theta)), \qquad
+        \gamma_H = \Phi(\Phi^{-1}(\gamma_L) - \sqrt 2\,\Phi^{-1}(\theta))
+
+    for the recalls :math:`\gamma` of labeled-like and hidden positives, where a share
+    :math:`F_L = \beta\gamma_L + (1-\beta)F_0` of the labeled and
+    :math:`F_U = \alpha\gamma_H + (1-\alpha)F_0` of the unlabeled is flagged. Precision is
+    :math:`\alpha\gamma_H/F_U`; metrics of all positives weigh both kinds by their numbers.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> counts = pu.ScoreCounts.from_counts(
+    ...     [3, 2, 1], labeled=[70, 20, 10], unlabeled=[200, 300, 500]
+    ... )
+    >>> found = pu.recovery.recover_hidden(counts, pu.MixtureProportions(0.2), [0.5, 0.7])
+    >>> found.auc_labeled.round(3).tolist(), found.auc.round(3).tolist()
+    ([0.856, 0.806], [0.856, 0.691])
+    """
+    from scipy.special import ndtri
+
+    # What contradicts labels at random is possible where labeled positives are the easier ones.
+    check_data(counts, proportions, warns=False)
+    theta = _check_theta(theta)
+    ease = ndtri(theta)
+    lowest = float(counts.thresholds[-1])
+    threshold = lowest if threshold is None else valid.check_real("threshold", threshold)
+    alpha, beta = proportions.alpha, proportions.beta
+    auc_labeled = _solve(
+        lambda x: (
+            beta * (alpha * theta + (1 - alpha) * x)
+            + (1 - beta) * (alpha * (1 - harder_auc(x, ease)) + (1 - alpha) / 2)
+        ),
+        counts.auc_pu,
+        theta.shape,
+    )
+    flagged = counts.thresholds >= threshold
+    f_l, f_u = (
+        float(column[flagged].sum() / column.sum()) for column in (counts.labeled, counts.unlabeled)
+    )
+
+    def labeled_flagged(recall: FloatArray) -> FloatArray:
+        negatives = (f_u - alpha * lower_recall(recall, ease)) / (1 - alpha)
+        return beta * recall + (1 - beta) * negatives.clip(0, 1)
+
+    recall_labeled = _solve(labeled_flagged, f_l, theta.shape)
+    auc_hidden, recall_hidden = harder_auc(auc_labeled, ease), lower_recall(recall_labeled, ease)
+    n_hidden = alpha * counts.n_unlabeled
+    share = beta * counts.n_labeled / max(beta * counts.n_labeled + n_hidden, 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.minimum(alpha * recall_hidden / f_u, 1)
+    return HiddenPositives(
+        theta=theta,
+        proportions=proportions,
+        threshold=threshold,
+        auc_labeled=auc_labeled,
+        auc_hidden=auc_hidden,
+        auc=share * auc_labeled + (1 - share) * auc_hidden,
+        recall_labeled=recall_labeled,
+        recall_hidden=recall_hidden,
+        recall=share * recall_labeled + (1 - share) * recall_hidden,
+        precision=precision,
+        n_missed=n_hidden * (1 - recall_hidden),
+    )
+
+
+@public
+def tipping_theta(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    metric: str,
+    at_least: float,
+    *,
+    threshold: float | None = None,
+) -> float:
+    """Find the theta at which a metric of all positives falls to a value.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    metric : {"auc", "recall", "precision"}
+        The metric, of all positives; precision among the unlabeled.
+    at_least : float
+        The value it should have at least.
+    threshold : float, optional
+        Where recall and precision are taken.
+
+    Returns
+    -------
+    float
+        The largest theta with that value: 0.5 means that the metric reaches it only if the labeled
+        are no easier than the hidden. NaN if the metric is below the value from 0.5 on.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> counts = pu.ScoreCounts.from_counts(
+    ...     [3, 2, 1], labeled=[70, 20, 10], unlabeled=[200, 300, 500]
+    ... )
+    >>> round(pu.recovery.tipping_theta(counts, pu.MixtureProportions(0.2), "auc", 0.7), 2)
+    0.69
+    """
+    valid.check_choice("metric", metric, ("auc", "recall", "precision"))
+    at_least = valid.check_real("at_least", at_least, low=0, high=1)
+
+    def values(theta: FloatArray) -> FloatArray:
+        found = recover_hidden(counts, proportions, theta, threshold=threshold)
+        return np.asarray(getattr(found, metric))
+
+    low, high = 0.5, LARGEST_THETA
+    at_ends = values(np.array([low, high]))
+    if at_ends[0] < at_least:
+        return float("nan")
+    if at_ends[1] >= at_least:
+        return high
+    while high - low > 1e-6:
+        steps = np.linspace(low, high, 17)
+        last = int(np.flatnonzero(values(steps) >= at_least)[-1])
+        low, high = float(steps[last]), float(steps[last + 1])
+    return low
+
+
+@public
+def count_by_two_sources(
+    first: ArrayLike, second: ArrayLike, strata: ArrayLike | None = None
+) -> tuple[float, float]:
+    r"""Number of positives from two independent sources of labels, by capture and recapture.
+
+    Parameters
+    ----------
+    first, second : array-like of bool
+        For each row, whether the first and the second source label it positive.
+    strata : array-like, optional
+        The stratum of each row, such as a band of its score: sources need to be independent only
+        within each.
+
+    Returns
+    -------
+    n_positive, standard_error : float
+        Estimated number of positives, with its standard error.
+
+    Raises
+    ------
+    IdentifiabilityError
+        If no row is labeled by both sources.
+
+    Notes
+    -----
+    Chapman's estimator of each stratum, with :math:`n_1` and :math:`n_2` labels of which :math:`m`
+    rows have both:
+
+    .. math::
+
+        \hat N = \frac{(n_1+1)(n_2+1)}{m+1} - 1, \qquad
+        \operatorname{Var} = \frac{(n_1+1)(n_2+1)(n_1-m)(n_2-m)}{(m+1)^2(m+2)}.
+
+    It assumes that labels are right and that within a stratum a label of one source makes one of
+    the other neither more nor less likely. Sources that agree more than that (a doctor's note
+    copied into a register) make the number too small.
+
+    References
+    ----------
+    .. [1] D. G. Chapman, "Some properties of the hypergeometric distribution with applications to
+       zoological censuses", University of California Publications in Statistics 1, 131-160, 1951.
+
+    Examples
+    --------
+    >>> from purecover.recovery import count_by_two_sources
+    >>> first, second = [1] * 30 + [0] * 70, [1] * 20 + [0] * 10 + [1] * 20 + [0] * 50
+    >>> n_positive, standard_error = count_by_two_sources(first, second)
+    >>> round(n_positive, 1), round(standard_error, 1)
+    (59.5, 5.1)
+    """
+    marks = [valid.as_real_vector(n, v) for n, v in (("first", first), ("second", second))]
+    valid.check_same_length("second", marks[1].size, marks[0].size)
+    for name, mark in zip(("first", "second"), marks, strict=True):
+        if not np.isin(mark, (0, 1)).all():
+            raise valid.bad_value(name, "True or False for each row", "other values")
+    one, two = (mark.astype(bool) for mark in marks)
+    place: IntArray = np.zeros(one.size, dtype=np.int64)
+    if strata is not None:
+        values = valid.to_numpy("strata", strata)
+        valid.check_same_length("strata", values.size, one.size)
+        place = np.unique(values, return_inverse=True)[1]
+    n_strata = int(place.max()) + 1
+    n_1, n_2, both = (
+        np.bincount(place[mark], minlength=n_strata).astype(float) for mark in (one, two, one & two)
+    )
+    if both.sum() == 0:
+        raise IdentifiabilityError(
+            "{function} finds no row that both sources label positive: how many neither labels "
+            "cannot be estimated.\nHint: judge some rows by hand instead"
+        )
+    product = (n_1 + 1) * (n_2 + 1)
+    variance = product * (n_1 - both) * (n_2 - both) / ((both + 1) ** 2 * (both + 2))
+    return float((product / (both + 1) - 1).sum()), float(np.sqrt(variance.sum()))
+
+
+def _check_theta(theta: Any) -> FloatArray:
+    values = np.atleast_1d(np.asarray(valid.as_real_vector("theta", np.atleast_1d(theta))))
+    if values.size == 0 or values.min() < 1 - LARGEST_THETA or values.max() > LARGEST_THETA:
+        raise valid.bad_value(
+            "theta",
+            f"from {1 - LARGEST_THETA:.3f} to {LARGEST_THETA}",
+            valid.show(theta),
+            "0.5 means that labeled and hidden positives score alike",
+        )
+    return values
+
+
+def _solve(rising: Any, target: float, shape: tuple[int, ...]) -> FloatArray:
+    """Return where a rising function of a share has the value, or the nearer of 0 and 1."""
+    low, high = np.zeros(shape), np.ones(shape)
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2
+        below = rising(middle) < target
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray((low + high) / 2)
+
+
+def harder_auc(auc: FloatArray, ease: FloatArray) -> FloatArray:
+    r"""Return the AUC of hidden positives, given that of labeled ones and the ease.
+
+    The ease is the normal quantile of theta, :math:`\Phi^{-1}(\theta)`.
+    """
+    from scipy.special import ndtr, ndtri
+
+    return np.asarray(ndtr(ndtri(auc) - ease))
+
+
+def lower_recall(recall: FloatArray | float, ease: FloatArray) -> FloatArray:
+    """Return the recall of hidden positives, given that of labeled ones and the ease."""
+    from scipy.special import ndtr, ndtri
+
+    return np.asarray(ndtr(ndtri(recall) - np.sqrt(2) * ease))
