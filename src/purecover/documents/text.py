@@ -28,11 +28,6 @@ def text_of(blocks: Iterable[Block]) -> str:
     return "\n\n".join("\n".join(_block_lines(block)) for block in blocks if block)
 
 
-def report_text(report: PUReport) -> str:
-    """Return the answer of a report as text."""
-    return text_of(summary(report))
-
-
 def shell_text(found: Any, file: object, *, details: bool = False) -> str:
     """Return what a command prints of a report or a comparison of the scores in a file."""
     reports: Mapping[str, PUReport] = getattr(found, "reports", {})

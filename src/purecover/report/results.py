@@ -516,9 +516,10 @@ class PUReport(Frozen):
         return details_text(sections(self).values())
 
     def __str__(self) -> str:
-        from purecover.documents.text import report_text
+        from purecover.documents.summary import summary
+        from purecover.documents.text import text_of
 
-        return report_text(self)
+        return text_of(summary(self))
 
     def __repr__(self) -> str:
         auc = f"{self.auc:.4f}"
