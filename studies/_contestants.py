@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 import purecover as pu
-import purecover_paper.systems  # noqa: F401 - registers its estimators
 from purecover.estimators import Inclusions, NoisyLabels, PriorEstimator, prior_estimators
 from purecover.exceptions import IdentifiabilityError
+from purecover_paper.systems import AlphaMaxPaper, AlphaMaxReleased  # registers all of them
 
 DEFAULT = "reference"
 RELEASED = "AlphaMax-N, released elbow"
@@ -122,15 +122,18 @@ def registered() -> list[Contestant]:
     ]
     variants: dict[str, tuple[str, dict[str, Any]]] = {
         "AlphaMax-N, default elbow": ("alphamax-n", {}),
-        RELEASED: ("alphamax-n", {"elbow": "released", "step": 0.01}),
-        "AlphaMax-N, elbow of the paper": ("alphamax-n", {"elbow": "paper"}),
         "Elkan-Noto e1": ("elkan-noto", {"variant": "e1"}),
         "Elkan-Noto e3": ("elkan-noto", {"variant": "e3", "quantile": 1.0}),
         CALIBRATED: ("elkan-noto", {"variant": "e3", "quantile": 1.0, "calibration": "none"}),
     }
-    return found + [
+    found += [
         Contestant(title, partial(_noisy, name, **parameters))
         for title, (name, parameters) in variants.items()
+    ]
+    return [
+        *found,
+        Contestant(RELEASED, partial(NoisyLabels, AlphaMaxReleased())),
+        Contestant("AlphaMax-N, elbow of the paper", partial(NoisyLabels, AlphaMaxPaper())),
     ]
 
 

@@ -164,7 +164,7 @@ def _digest(problem: RealProblem) -> str:
 
 def _features(problem: RealProblem) -> dict[str, float]:
     counts = counts_of(problem)
-    return features_of(counts, solve_label_curve(counts).posterior)
+    return features_of(counts, solve_label_curve(counts))
 
 
 def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Reference:

@@ -189,9 +189,9 @@ def truths(world: simulate.World, threshold: float, alpha: float) -> dict[str, f
     tpr, fpr = float(world.tpr(threshold)), float(world.fpr(threshold))
     options = MetricOptions()
     found = {
-        name: float(metric.of_rates(tpr, fpr, alpha, options))
+        name: float(metric.formula(tpr, fpr, alpha, options))
         for name, metric in pu.METRICS.items()
-        if metric.kind == "threshold" and metric.of_rates is not None
+        if metric.kind == "threshold"
     }
     return found | {"auc_pr": world.auc_pr(alpha)}
 

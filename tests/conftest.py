@@ -73,11 +73,11 @@ def _label_curves_solved_once(request: pytest.FixtureRequest) -> Generator[None,
         yield
 
 
-_SOLVED: dict[bytes, label_curve.Solution] = {}
+_SOLVED: dict[bytes, label_curve.Posterior] = {}
 _solve = label_curve._solve
 
 
-def _solve_once(counts: ScoreCounts, clean: str) -> label_curve.Solution:
+def _solve_once(counts: ScoreCounts, clean: str) -> label_curve.Posterior:
     digest = sha256(clean.encode())
     for each in fields(counts):
         column = getattr(counts, each.name)

@@ -128,11 +128,15 @@ def test_paired_error_is_that_of_delong_pair_by_pair() -> None:
 def test_weighted_error_is_that_of_the_counts() -> None:
     weight = np.random.default_rng(0).uniform(0.5, 3, size=1050)
     counts = pu.ScoreCounts.from_scores(SCORES["fair"], LABELED, sample_weight=weight)
-    area = rowwise_auc(SCORES["fair"], LABELED, weight)
+    area, none = (rowwise_auc(s, LABELED, weight) for s in (SCORES["fair"], np.zeros(1050)))
     assert area.auc_pu == pytest.approx(pu.recovery.auc_pu(counts))
-    assert area.error() == pytest.approx(math.sqrt(pu.recovery.auc_pu_variance(counts)))
+    # Scores that are all the same have an area of 1/2 without error.
+    error = math.sqrt(pu.recovery.auc_pu_variance(counts))
+    assert area.gain_over(none) == pytest.approx((area.auc_pu - 0.5, error))
     equal = rowwise_auc(SCORES["fair"], LABELED, np.full(1050, 2.0))
-    assert equal.error() == pytest.approx(rowwise_auc(SCORES["fair"], LABELED).error())
+    assert equal.gain_over(none) == pytest.approx(
+        rowwise_auc(SCORES["fair"], LABELED).gain_over(none)
+    )
 
 
 # -- alpha and beta -----------------------------------------------------------------------------

@@ -75,7 +75,6 @@ VALID = {
     },
     "cross_fit_scores": MODEL,
     "error_rates": {**ROWS, "n_resamples": 5},
-    "Quantifier": {"alpha": 0.2, "n_resamples": 5},
     "evidence_constant": {"prior": 0.1},
     "evidence_page": {
         "found": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
@@ -106,6 +105,8 @@ VALID = {
     "recover_metric_curves": BOTH,
     "recover_calibration": PROBABLE,
     "recover_decision_curve": PROBABLE,
+    "recover_hidden": {**BOTH, "theta": 0.6},
+    "judge_hidden": {"counts": COUNTS, "cuts": 2.0, "n_positive": [2, 1], "n_audited": [3, 3]},
     "recover_mean": {**BOTH, "f": [1.0, 0.5, 0.2, 0.1, 0.0, 0.3]},
     "recover_metrics": BOTH,
     "recover_pr": BOTH,
@@ -126,6 +127,8 @@ VALID = {
     "simulate.binormal": {},
     "simulate.histogram": {"positive_mass": [0.2, 0.8], "negative_mass": [0.8, 0.2]},
     "simulate.laplace": {},
+    "tipping_theta": {**BOTH, "metric": "auc", "at_least": 0.7},
+    "count_by_two_sources": {"first": [1, 1, 0, 1], "second": [1, 0, 1, 0]},
     "ScoreCounts.from_scores": ROWS,
     "ScoreCounts.from_frame": {"frame": ROWS, "score": "scores", "labeled": "labeled"},
     "ScoreCounts.from_counts": {"thresholds": [2, 1], "labeled": [1, 0], "unlabeled": [1, 1]},
@@ -216,7 +219,7 @@ FREE = {
 }
 # Anything true or false will do, or is for the test of a display.
 FREE_EVERYWHERE = {
-    "clip", "curves", "concavity_guard", "latent_noise", "name", "band", "mark",
+    "clip", "curves", "concavity_guard", "name", "band", "mark",
     "choice", "against",
 }  # fmt: skip
 
@@ -237,7 +240,6 @@ UNSAID = {
     "evaluate_model-beta-nothing",
     "plan-beta-nothing",
     "plan-scores-nothing",
-    "Quantifier-beta-nothing",
     "ScoreMonitor-beta-nothing",
     "make_pu_scorer-beta-nothing",
     "scar_test-scores-nothing",

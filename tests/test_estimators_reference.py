@@ -36,7 +36,7 @@ def test_groups_of_scores_lose_nothing_at_the_ends() -> None:
 
 def test_weights_are_those_of_a_forest_walked_by_hand() -> None:
     model, counts = stored_reference(), group_scores(SAMPLE.counts)
-    features = features_of(counts, solve_label_curve(counts).posterior)
+    features = features_of(counts, solve_label_curve(counts))
     x = np.array([features[name] for name in model.features])
     expected = np.zeros(model.log_odds.size)
     for root, leaves in zip(model.root, model.leaf, strict=True):

@@ -233,7 +233,6 @@ def resampling_valid_counts(data: st.DataObject) -> None:
             p,
             n_resamples=4,
             repair=data.draw(st.sampled_from(["none", "paper", "isotonic", "hull"])),
-            method=data.draw(st.sampled_from(["multinomial", "poisson"])),
             random_state=0,
         )
     )

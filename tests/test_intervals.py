@@ -203,7 +203,7 @@ class TestBootstrap:
                 random_state=seed,
             )
             rates = world.tpr(at.threshold), world.fpr(at.threshold)
-            true = METRICS[criterion].of_rates(*rates, 0.25, MetricOptions())
+            true = METRICS[criterion].formula(*rates, 0.25, MetricOptions())
             both = at.metrics[criterion], found.estimates[criterion]
             errors.append([value - true for value in both])
         apparent, expected = np.abs(np.mean(errors, axis=0))
@@ -628,7 +628,7 @@ class TestResamplers:
         scores = np.tile([1, 1, 1, 0, 0, 1], 5)
         labeled = np.tile([1, 1, 1, 1, 0, 0], 5)
         counts = pu.ScoreCounts.from_scores(scores, labeled == 1, sample_weight=weights)
-        resampler = resampler_for(counts, "multinomial")
+        resampler = resampler_for(counts)
         assert isinstance(resampler, PoissonResampler)  # only it can draw weights
         rng = np.random.default_rng(0)
         draws = np.array([resampler.draw(rng).labeled for _ in range(5000)])

@@ -183,7 +183,7 @@ def test_corrupt_then_recover(
     expected = (
         value(name, truth, NOTHING_TO_DO, target=prior)
         if name in OF_CURVE
-        else float(pu.METRICS[name].of_rates(tpr, fpr, prior, _defaults()))  # type: ignore[misc]
+        else float(pu.METRICS[name].formula(tpr, fpr, prior, _defaults()))
     )
     assert recovered == pytest.approx(expected, rel=1e-9)
 
@@ -285,10 +285,9 @@ def test_observed_values_match_scikit_learn(name: str) -> None:
 @pytest.mark.parametrize("name", OF_THRESHOLD)
 def test_metrics_say_whether_they_depend_on_the_prior_and_where_they_go(name: str) -> None:
     metric, options = pu.METRICS[name], MetricOptions()
-    assert metric.of_rates is not None
-    at = [float(metric.of_rates(0.7, 0.2, prior, options)) for prior in (0.2, 0.6)]
+    at = [float(metric.formula(0.7, 0.2, prior, options)) for prior in (0.2, 0.6)]
     assert (at[0] != pytest.approx(at[1])) == metric.depends_on_prior
-    worse, better = (metric.of_rates(*rates, 0.3, options) for rates in ((0.6, 0.4), (0.8, 0.1)))
+    worse, better = (metric.formula(*rates, 0.3, options) for rates in ((0.6, 0.4), (0.8, 0.1)))
     assert (better > worse) == metric.greater_is_better
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from purecover import simulate
 from purecover.counts import ScoreCounts, pu_roc_curve
@@ -107,18 +106,13 @@ def random_rows(seed, n=60, with_negatives=True):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("target", ["pooled", "deployment"])
-@pytest.mark.parametrize("latent_noise", [True, False])
-def test_tables_equal_the_published_ones(seed, target, latent_noise):
+def test_tables_equal_the_published_ones(seed, target):
     scores, labels = random_rows(seed)
     counts = ScoreCounts.from_scores(scores, labels, positive_label="L", negative_label="N")
     alpha = 0.3
-    bounds = recover_bounds(
-        counts, alpha, confidence_level=0.5, target=target, latent_noise=latent_noise
-    )
-    n = counts.n_labeled
-    if latent_noise:
-        m = math.floor(alpha * counts.n_unlabeled)
-        n = 1 / (1 / counts.n_labeled + 1 / m)
+    bounds = recover_bounds(counts, alpha, confidence_level=0.5, target=target)
+    m = math.floor(alpha * counts.n_unlabeled)
+    n = 1 / (1 / counts.n_labeled + 1 / m)  # the published radius has n_labeled
     radius = math.sqrt(math.log(2 / 0.5) / (2 * n))
     twin = published_tables(scores, labels, alpha, radius, target)
     for name, values in twin.items():
@@ -136,7 +130,10 @@ def test_a_range_takes_in_every_alpha_between(seed, alphas, target, monkeypatch)
     n = int(counts.n_unlabeled)
     if target == "deployment":  # where recall needs a positive
         alphas = (max(alphas[0], 1 / n), alphas[1])
-    wide = recover_bounds(counts, alphas, latent_noise=False, target=target)
+    # A band of the same width for every alpha, so that only the tables differ.
+    radius = math.sqrt(math.log(2 / 0.05) / (2 * counts.n_labeled))
+    band = _bound_tables.Band(pu_roc_curve(counts).tpr_pu, radius, noise_ratio=0.0)
+    wide = _bound_tables.count_bounds(counts, alphas, target, band)
     ends = [math.floor(alpha * n + 1e-9) for alpha in alphas]
     # Blocks with two kinks each, against all whole numbers one by one.
     every = {}
@@ -145,15 +142,15 @@ def test_a_range_takes_in_every_alpha_between(seed, alphas, target, monkeypatch)
             monkeypatch.setattr(_bound_tables, "_ceil", lambda values: values)
             monkeypatch.setattr(_bound_tables, "_floor", lambda values: values)
         every[rounded] = [
-            recover_bounds(counts, (m + 1e-6) / n, latent_noise=False, target=target)
+            _bound_tables.count_bounds(counts, ((m + 1e-6) / n,) * 2, target, band)
             for m in range(ends[0], ends[1] + 1)
         ]
     for name in RATES:
-        low, high = getattr(wide, f"{name}_lower"), getattr(wide, f"{name}_upper")
+        low, high = wide[f"{name}_lower"], wide[f"{name}_upper"]
         known = ~np.isnan(low)
         for rounded, sign in ((True, 1), (False, -1)):
-            lowest = np.min([getattr(one, f"{name}_lower") for one in every[rounded]], axis=0)
-            highest = np.max([getattr(one, f"{name}_upper") for one in every[rounded]], axis=0)
+            lowest = np.min([one[f"{name}_lower"] for one in every[rounded]], axis=0)
+            highest = np.max([one[f"{name}_upper"] for one in every[rounded]], axis=0)
             # Not wider than all of them with rounding to whole positives, and not narrower
             # than all of them without.
             assert np.all(sign * (low - lowest)[known] >= -1e-9)
@@ -161,12 +158,11 @@ def test_a_range_takes_in_every_alpha_between(seed, alphas, target, monkeypatch)
 
 
 @pytest.mark.filterwarnings("ignore:.*contradict these scores")
-@pytest.mark.parametrize("latent_noise", [True, False])
-def test_a_range_holds_wherever_alpha_is_in_it(latent_noise):
+def test_a_range_holds_wherever_alpha_is_in_it():
     counts = sample(0, 50, 400).counts
-    wide = recover_bounds(counts, (0.1, 0.6), latent_noise=latent_noise)
+    wide = recover_bounds(counts, (0.1, 0.6))
     for alpha in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
-        one = recover_bounds(counts, alpha, latent_noise=latent_noise)
+        one = recover_bounds(counts, alpha)
         slack = 1 / 50  # whole positives
         assert np.all(wide.tpr_lower <= one.tpr_lower + slack)
         assert np.all(wide.tpr_upper >= one.tpr_upper - slack)
@@ -202,8 +198,7 @@ def test_exact_distribution_reproduces_counting(target):
     counts = ScoreCounts.from_scores(scores, is_labeled)
     exact = pu_roc_curve(counts)
     alpha = hidden.size / counts.n_unlabeled
-    none = np.zeros(exact.thresholds.size)
-    band = _bound_tables.Band(exact.tpr_pu, none, none, 0.0)
+    band = _bound_tables.Band(exact.tpr_pu, radius=0.0, noise_ratio=0.0)
     curves = _bound_tables.count_bounds(counts, (alpha, alpha), target, band)
     keep = np.ones(scores.size, bool) if target == "pooled" else ~is_labeled
     rates, _ = true_table(scores[keep], truth[keep], exact.thresholds)
@@ -263,29 +258,7 @@ def test_population_rates_are_in_the_box(beta, alphas, betas, target):
     assert whole >= 0.93 * repeats
 
 
-# -- the two bands ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [1, 2, 17, 1000])
-@pytest.mark.parametrize("q", [0.005, 0.025, 0.5, 0.975, 0.995])
-def test_binomial_quantile(n, q):
-    hits = np.arange(n + 1)[:: max(n // 100, 1)]
-    expected = stats.binom.ppf(q, n, hits / n)
-    found = _bound_tables._binomial_quantile(q, n, hits)
-    np.testing.assert_array_equal(found, np.maximum(expected, 0))
-
-
-def test_bootstrap_band_equals_resampling():
-    counts = ScoreCounts.from_counts([4, 3, 2, 1], labeled=[10, 20, 15, 5], unlabeled=[1, 2, 3, 4])
-    low, high = _bound_tables.make_band(counts, "bootstrap", 0.9, False).ends(10)
-    draws = np.random.default_rng(0).multinomial(50, counts.labeled / 50, size=40_000)
-    shares = np.cumsum(draws, axis=1) / 50
-    assert low[0] == high[0] == 0
-    np.testing.assert_allclose(low[1:], np.quantile(shares, 0.05, axis=0), atol=1e-9)
-    np.testing.assert_allclose(high[1:], np.quantile(shares, 0.95, axis=0), atol=1e-9)
-    wider = _bound_tables.make_band(counts, "bootstrap", 0.9, True).ends(50)
-    share = np.cumsum([0, 10, 20, 15, 5]) / 50
-    np.testing.assert_allclose(share - wider[0], math.sqrt(2) * (share - low), atol=1e-12)
+# -- the box ------------------------------------------------------------------------------
 
 
 def test_box_corners_equal_a_dense_search():
@@ -322,12 +295,11 @@ def test_box_corners_equal_a_dense_search():
         min_size=1,
         max_size=8,
     ).filter(lambda rows: any(r[1] for r in rows) and any(r[2] for r in rows)),
-    method=st.sampled_from(["dkw", "bootstrap", "box"]),
+    method=st.sampled_from(["dkw", "box"]),
     target=st.sampled_from(["pooled", "deployment"]),
-    latent_noise=st.booleans(),
     level=st.floats(1e-6, 1 - 1e-12),
 )
-def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, latent_noise, level):
+def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, level):
     scores, labeled, unlabeled, negative = zip(*rows, strict=True)
     counts = ScoreCounts.from_counts(scores, labeled, unlabeled, negative=negative)
     ends = sorted(data.draw(st.lists(st.floats(0, 0.99), min_size=2, max_size=2)))
@@ -341,7 +313,6 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, latent_no
         method=method,
         target=target,
         confidence_level=level,
-        latent_noise=latent_noise,
     )
     for rate in ("tpr", "fpr"):
         low, high = getattr(bounds, f"{rate}_lower"), getattr(bounds, f"{rate}_upper")
@@ -350,15 +321,13 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, latent_no
         assert np.all(np.diff(high) >= 0)
         assert low.min() >= 0
         assert high.max() <= 1
-        if method != "bootstrap":  # whose pointwise bands may cross after being made monotone
-            assert np.all(low <= high + 1e-12)
+        assert np.all(low <= high + 1e-12)
         if method != "box":
             assert low[-1] == high[-1] == 1
     low, high = bounds.precision_lower[1:], bounds.precision_upper[1:]
     known = ~np.isnan(low)
     assert np.all((low[known] >= 0) & (low[known] <= high[known]) & (high[known] <= 1))
-    if method != "bootstrap":
-        assert bounds.auc_lower <= bounds.auc_upper + 1e-12
+    assert bounds.auc_lower <= bounds.auc_upper + 1e-12
     json.dumps(bounds.to_dict(), allow_nan=False)
 
 
@@ -436,11 +405,3 @@ def test_other_metrics_equal_a_loop(counts, metric, repair):
         else:
             one = recover_metrics(counts, proportions, threshold=0.5, **options)[metric]
         assert grid.values[i, j] == pytest.approx(one, nan_ok=True)
-
-
-def test_quantiles_of_the_binomial_are_exact() -> None:
-    for n in (7, 60):
-        hits = np.arange(n + 1)
-        for q in (0.005, 0.025, 0.3, 0.975):
-            found = _bound_tables._binomial_quantile(q, n, hits)
-            np.testing.assert_array_equal(found, stats.binom.ppf(q, n, hits / n).clip(0))

@@ -101,7 +101,7 @@ def test_prior_of_the_whole_sample_is_turned_into_alpha_per_fold() -> None:
 
 
 @pytest.mark.parametrize(
-    "estimator", [None, "bbe", pu.estimators.AlphaMaxN(elbow="paper")], ids=str
+    "estimator", [None, "bbe", pu.estimators.AlphaMaxN(clean="never")], ids=str
 )
 def test_a_fold_is_judged_by_its_own_estimate(data: tuple[np.ndarray, ...], estimator: Any) -> None:
     X, labeled, _ = data

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Literal, TypeAlias, get_args
 
-import purecover_paper.systems  # noqa: F401 - registers its estimators
 from purecover import MixtureProportions, ScoreCounts, recover_auc, recover_pr, recover_roc
 from purecover.estimators import (
-    AlphaMaxN,
     LabelCurve,
     NoisyLabels,
     PriorEstimator,
@@ -22,6 +20,7 @@ from purecover.recovery import auc_pu
 from purecover_paper.arrays import BoolArray, FloatArray
 from purecover_paper.design import Cell, Draw
 from purecover_paper.store import Record
+from purecover_paper.systems import AlphaMaxReleased  # registers all of them
 
 Repair: TypeAlias = Literal["none", "paper", "isotonic", "hull", "likelihood", "blend"]
 
@@ -47,7 +46,7 @@ def estimators() -> dict[str, Callable[[], PriorEstimator]]:
     for name, kind in prior_estimators().items():
         if name not in _LEFT_OUT and name != DEFAULT:
             found[name] = partial(_both_ways, kind)
-    found[RELEASED] = partial(AlphaMaxN, elbow="released", step=0.01)
+    found[RELEASED] = partial(_both_ways, AlphaMaxReleased)
     return found
 
 

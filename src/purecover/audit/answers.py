@@ -441,7 +441,7 @@ def posterior_draws(
     if hasattr(estimator, "draws"):
         found = estimator.draws(N_DRAWS)
     else:
-        found = proportion_draws(estimator, resampler_for(counts, "multinomial"), N_RESAMPLES, rng)
+        found = proportion_draws(estimator, resampler_for(counts), N_RESAMPLES, rng)
     n, found = len(found), found[~np.isnan(found[:, 0])]
     if 2 * len(found) < n:
         raise ContradictionError(

@@ -212,7 +212,7 @@ def rates_leave_box(context: CheckContext) -> Finding:
 @check("PU009", "the ROC curve is not concave", "note", "scores")
 def not_concave(context: CheckContext) -> Finding:
     """The concave hull has a larger area than the curve, by more than two standard errors."""
-    excess, error = concavity_excess(context.counts, context.roc)
+    excess, error = concavity_excess(context.counts)
     if not math.isfinite(error):
         return not_applicable("the standard error of the AUC needs two examples of each kind.")
     says = f"the concave hull exceeds the observed AUC by {excess:.3g}, standard error {error:.2g}"
@@ -733,7 +733,7 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
     fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
     if fpr >= 0.5 or p.beta != 1:
         return not_applicable("the scores do not tell how low positives may score.")
-    excess, error = concavity_excess(counts, context.roc)
+    excess, error = concavity_excess(counts)
     if excess > 2 * error:
         return not_applicable("scores whose curve is not concave do not tell (PU009).")
     distance = -float(ndtri(fpr))  # between the means of negatives and positives

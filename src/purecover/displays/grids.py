@@ -48,22 +48,6 @@ ALPHA_LABEL = r"Assumed $\alpha$ (positives among the unlabeled)"
 BETA_LABEL = r"Assumed $\beta$ (positives among the labeled)"
 
 
-def draw_heat(
-    ax: Axes, grid: SensitivityGrid, values: FloatArray, options: dict[str, Any]
-) -> QuadMesh:
-    """Values over a grid as colors; infeasible cells are gray, NaN see-through."""
-    from matplotlib.colors import ListedColormap
-
-    # Ten thousand cells as a picture, not as ten thousand polygons, in PDF and SVG too.
-    common: dict[str, Any] = {"shading": "nearest", "rasterized": True}
-    alphas, betas, gray = grid.alphas, grid.betas, grid.infeasible
-    if gray.any():
-        flag = np.ma.masked_where(~gray, np.zeros(gray.shape))
-        ax.pcolormesh(alphas, betas, flag.T, cmap=ListedColormap([GRAY]), **common)
-    shown = np.ma.masked_where(gray | np.isnan(values), values)
-    return ax.pcolormesh(alphas, betas, shown.T, **{**common, **options})
-
-
 class SensitivityDisplay(base.Display):
     """A recovered metric over assumed values of alpha and beta.
 
@@ -250,30 +234,35 @@ class SensitivityDisplay(base.Display):
         return self
 
     def _plot_map(self, ax: Axes) -> None:
+        from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
-        grid, values = self.grid, self._values()
+        grid, shown = self.grid, np.ma.masked_invalid(self._values()).T
         low, high = grid.range
-        meaningless = np.isnan(grid.values) & ~grid.infeasible
+        gray = grid.infeasible
+        meaningless = np.isnan(grid.values) & ~gray
         handles: list[Any] = []
-        options = {"cmap": "viridis", "vmin": low, "vmax": high}
-        if not math.isfinite(low):  # nothing fits the scores: all is gray
-            options.pop("vmin"), options.pop("vmax")
-        self.mesh_ = draw_heat(ax, grid, values, options)
+        # Ten thousand cells as a picture, not as ten thousand polygons, in PDF and SVG too.
+        common: dict[str, Any] = {"shading": "nearest", "rasterized": True}
+        if gray.any():
+            flag = np.ma.masked_where(~gray, np.zeros(gray.shape)).T
+            ax.pcolormesh(grid.alphas, grid.betas, flag, cmap=ListedColormap([GRAY]), **common)
+        if math.isfinite(low):  # else nothing fits the scores: all is gray
+            common |= {"vmin": low, "vmax": high}
+        self.mesh_ = ax.pcolormesh(grid.alphas, grid.betas, shown, cmap="viridis", **common)
         if meaningless.any():
             ax.patch.set(**NAN_HATCH)
         if low < high:
             self.contours_ = ax.contour(
-                grid.alphas, grid.betas, np.ma.masked_invalid(values).T, levels=6, colors="white",
-                linewidths=0.8,
-            )  # fmt: skip
+                grid.alphas, grid.betas, shown, levels=6, colors="white", linewidths=0.8
+            )
             ax.clabel(self.contours_, fontsize=8, inline_spacing=3)
         self.colorbar_ = ax.figure.colorbar(self.mesh_, ax=ax, label=self._value_label)
         if self.mark is not None:
             label = _proportions_label(self.mark)
             (self.mark_,) = ax.plot(self.mark.alpha, self.mark.beta, **MARK, label=label)
             handles.append(self.mark_)
-        if grid.infeasible.any():
+        if gray.any():
             handles.append(Patch(facecolor=GRAY, label="infeasible (AUC beyond [0, 1])"))
         if meaningless.any():
             handles.append(Patch(label=r"$\alpha \geq \beta$", **NAN_HATCH))

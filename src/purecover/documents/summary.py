@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from purecover._typing import Target
 from purecover.documents.formats import (
@@ -336,12 +336,12 @@ def precision_if(report: PUReport, alpha: float, beta: float) -> float:
     above = counts.thresholds >= report.metrics.threshold
     labeled = counts.labeled[above].sum() / counts.n_labeled
     unlabeled = counts.unlabeled[above].sum() / counts.n_unlabeled
-    of_rates: Any = METRICS["precision"].of_rates
+    precision = METRICS["precision"].formula
     target = target_of(report)
 
     def value(p: MixtureProportions) -> float:
         tpr, fpr = (min(max(float(rate), 0.0), 1.0) for rate in map_rates(labeled, unlabeled, p))
-        return float(of_rates(tpr, fpr, p.prior(target, counts), report.metrics.options))
+        return float(precision(tpr, fpr, p.prior(target, counts), report.metrics.options))
 
     own, other = value(used), value(replace(used, alpha=alpha, beta=beta))
     return min(other * report.metrics["precision"] / own, 1.0) if own > 0 else other

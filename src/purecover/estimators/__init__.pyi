@@ -13,7 +13,6 @@ from purecover.estimators.inclusion import inclusion_bound as inclusion_bound
 from purecover.estimators.label_curve import LabelCurve as LabelCurve
 from purecover.estimators.noisy import NoisyLabels as NoisyLabels
 from purecover.estimators.parameters import parameter as parameter
-from purecover.estimators.quantifier import Quantifier as Quantifier
 from purecover.estimators.ratios import BBE as BBE
 from purecover.estimators.ratios import ElkanNoto as ElkanNoto
 from purecover.estimators.ratios import RocSlope as RocSlope

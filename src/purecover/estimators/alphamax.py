@@ -7,16 +7,16 @@ Differences from the code that its authors released:
   constant, left out here.
 - The grid has a spacing of .0025, not .01, and starts at 0.
 - All examples are used; nothing is subsampled.
-- The default elbow and the bins that go with it are our own; ``elbow="released"`` with
-  ``step=0.01`` is the original.
+- The elbow and the bins that go with it are our own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.special import gammaincinv
 
 from purecover._codec import plain_fields
 from purecover._inputs import Tabular
@@ -30,12 +30,6 @@ from purecover.estimators.base import (
     register_prior_estimator,
 )
 from purecover.estimators.clean_labels import CLEAN_RULES, clean_verdict
-from purecover.estimators.elbows import (
-    RELEASED_RANGE,
-    Curves,
-    Elbow,
-    find_elbow,
-)
 from purecover.estimators.inclusion_likelihood import bin_ratios, inclusion_curve
 from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.samples import weight_units
@@ -55,8 +49,8 @@ class AlphaMaxCurve(Frozen, Tabular):
     corrected : ndarray of shape (n_grid,)
         The same made non-increasing: the largest value at c or beyond.
     heuristic : ndarray of shape (n_grid,)
-        What the elbow was chosen by, NaN where the rule does not look. The two elbows that
-        compare slopes take its maximum, the deviance the last c where it is not positive.
+        What the elbow was chosen by, NaN where the rule does not look: of the deviance the elbow
+        is the last c where it is not positive.
     elbow_index : int
         Where on the grid the elbow is.
 
@@ -92,6 +86,58 @@ class AlphaMaxCurve(Frozen, Tabular):
         return plain_fields(self, "elbow")
 
 
+@dataclass(frozen=True)
+class Curves:
+    """Likelihood curves and histograms from which an elbow is read.
+
+    Attributes
+    ----------
+    inclusion : ndarray of shape (n_grid,)
+        The grid of c, evenly spaced from 0.
+    log_likelihood : ndarray of shape (n_replicates, n_grid)
+        LL(c), not increasing.
+    mixture, component : ndarray of shape (n_replicates, n_bins)
+        The histograms.
+    sizes : (ndarray, ndarray)
+        Effective numbers of examples of mixture and component, one per replicate.
+    """
+
+    inclusion: FloatArray
+    log_likelihood: FloatArray
+    mixture: FloatArray
+    component: FloatArray
+    sizes: tuple[FloatArray, FloatArray]
+
+    @property
+    def drop(self) -> FloatArray:
+        """Twice what the likelihood has lost since c = 0."""
+        return 2 * (self.log_likelihood[:, :1] - self.log_likelihood)
+
+
+_ROUNDING = 1e-9
+
+
+def deviance(curves: Curves) -> FloatArray:
+    r"""Deviance beyond what chance explains; the elbow is the last c where it is not positive.
+
+    A bin with p < c q contradicts the inclusion c. Where that is chance, its
+    :math:`z^2 = (p - c q)^2 / (c q / n_U + c^2 q / n_L)` is chi-square with one degree of freedom,
+    and m such bins together are allowed the median of a chi-square with m. Each adds
+    :math:`(p - c q)^2 (1 + 1/c) / (c q)` to the drop of the likelihood, which fixes the scale:
+    the drop is multiplied by :math:`n_L n_U / (n_L + c\,n_U) / (1 + 1/c)`.
+    """
+    c = curves.inclusion
+    n_mixture, n_component = (size[:, None] for size in curves.sizes)
+    scale = c * n_mixture * n_component / ((n_component + c * n_mixture) * (c + 1))
+    ratio = bin_ratios(curves.mixture, curves.component)
+    violated = np.zeros(scale.shape, dtype=np.int64)
+    for i in range(ratio.shape[1]):
+        violated += c > ratio[:, i, None]
+    degrees = np.arange(1, ratio.shape[1] + 1)
+    allowed = np.concatenate(([0.0], 2 * gammaincinv(degrees / 2, 0.5)))
+    return curves.drop * scale - allowed[violated] - _ROUNDING
+
+
 @register_prior_estimator("alphamax")
 @dataclass(kw_only=True, eq=False, repr=False)
 class AlphaMax(PriorEstimator):
@@ -99,15 +145,12 @@ class AlphaMax(PriorEstimator):
 
     Assumes: the highest scores are positives; labels are clean.
 
-    Known to fail: where the likelihood has no clear elbow: classes that overlap up to the top; with
-    the released elbow an alpha below .10 or above .89.
+    Known to fail: where the likelihood has no clear elbow: classes that overlap up to the top.
 
     Labels are taken as clean, so that share is alpha; :class:`AlphaMaxN` estimates beta too.
 
     Parameters
     ----------
-    elbow : {"deviance", "paper", "released"}, default="deviance"
-        How the end of the plateau is found, and from which histogram; see Notes.
     step : float, default=0.0025
         Spacing of the grid of inclusions, at most 0.05. The released code has 0.01.
 
@@ -136,24 +179,17 @@ class AlphaMax(PriorEstimator):
 
     where :math:`b` is the part of the unlabeled that is taken for positive. It is exactly flat
     up to :math:`\min_i p_i / q_i` and falls beyond. Noise makes that minimum far too small, so
-    the elbow has to be found in a curve that bends slowly:
-
-    ``"deviance"``
-        The last c at which the fall is no larger than chance explains: the m bins with
-        :math:`p_i < c q_i` may contribute the median of a chi-square with m degrees of freedom.
-        It can return anything from 0 to 1, and the more examples, the less it allows.
-    ``"paper"``
-        Largest change of slope over .03 to each side, relative to the height lost so far.
-    ``"released"``
-        Largest change between the slopes of two lines below the curve, over .10 to each side.
-        It cannot return anything below .10 or above .89.
+    the elbow has to be found in a curve that bends slowly. It is the last c at which the fall is no
+    larger than chance explains: the m bins with :math:`p_i < c q_i` may contribute the median of a
+    chi-square with m degrees of freedom. That can be anything from 0 to 1, and the more examples,
+    the less it allows. The elbows of the paper and of its code are in ``purecover_paper.systems``.
 
     Bins have the width of Scott's rule for the labeled scores, rounded to 1, 2, 3 or 5 times a
-    power of ten. For the deviance they are joined from the top until each holds 20 labeled
-    examples (the square root of all, if that is more) and 5 unlabeled ones; or a fifth of all, if
-    that is fewer. They depend on the values of the scores, not only on their order.
+    power of ten, and are joined from the top until each holds 20 labeled examples (the square root
+    of all, if that is more) and 5 unlabeled ones; or a fifth of all, if that is fewer. They depend
+    on the values of the scores, not only on their order.
 
-    All of them overestimate alpha if no region of the scores is free of negatives.
+    Alpha comes out too large if no region of the scores is free of negatives.
 
     References
     ----------
@@ -171,7 +207,9 @@ class AlphaMax(PriorEstimator):
 
     reference: ClassVar[str] = "Jain, White, Trosset & Radivojac, arXiv 1601.01944"
 
-    elbow: Elbow = checked("deviance", check_choice, choices=get_args(Elbow))
+    joins_bins: ClassVar[bool] = True
+    """Whether bins are joined until they hold enough; otherwise their widths are all the same."""
+
     step: float = checked(0.0025, check_real, low=1e-4, high=0.05)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
@@ -180,7 +218,7 @@ class AlphaMax(PriorEstimator):
 
     def _run(self, counts: ScoreCounts) -> tuple[AlphaMaxCurve, Inclusions]:
         curves, raw = self._curves(counts, counts.labeled[None], counts.unlabeled[None])
-        heuristic, index = find_elbow(curves, self.elbow)
+        heuristic, index = self._find_elbow(curves)
         curve = AlphaMaxCurve(
             inclusion=curves.inclusion,
             log_likelihood=raw[0],
@@ -199,19 +237,21 @@ class AlphaMax(PriorEstimator):
         a = 1.0 if _is_flat(curves)[0] else curve.elbow
         return curve, Inclusions(a, 0.0, notes, details)
 
+    def _find_elbow(self, curves: Curves) -> tuple[FloatArray, IntArray]:
+        """The statistic the rule looks at, NaN where it does not look, and the elbow's index."""
+        statistic = deviance(curves)
+        last: IntArray = statistic.shape[1] - 1 - np.argmax(statistic[:, ::-1] <= 0, axis=1)
+        return statistic, last
+
     def _edge(self, curve: AlphaMaxCurve) -> tuple[tuple[str, ...], bool]:
         looked = curve.inclusion[~np.isnan(curve.heuristic)]
         low, high = float(looked[0]), float(looked[-1])
         # 0 is a possible value of a share, not the end of what can be seen.
         if curve.elbow < high and (curve.elbow > low or low == 0.0):
             return (), False
-        advice = ""
-        if self.elbow == "released":
-            low, high = RELEASED_RANGE
-            advice = '; elbow="deviance" has no such limits'
         note = (
             f"the elbow is at {curve.elbow:.3g}, an end of what this rule can return "
-            f"({low:.2g} to {high:.4g}): the truth may lie beyond{advice}"
+            f"({low:.2g} to {high:.4g}): the truth may lie beyond"
         )
         return (note,), True
 
@@ -219,14 +259,14 @@ class AlphaMax(PriorEstimator):
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         curves, _ = self._curves(counts, labeled, unlabeled)
-        a = np.where(_is_flat(curves), 1.0, curves.inclusion[find_elbow(curves, self.elbow)[1]])
+        a = np.where(_is_flat(curves), 1.0, curves.inclusion[self._find_elbow(curves)[1]])
         return np.column_stack((a, np.zeros(a.size)))
 
     def _curves(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> tuple[Curves, FloatArray]:
         """Corrected curves of replicates over the bins of the data; and before correction."""
-        starts = bin_starts(counts, merged=self.elbow == "deviance")
+        starts = bin_starts(counts, merged=self.joins_bins)
         units = weight_units(counts)
         q, n_labeled = _shares(labeled, starts, units[0])
         p, n_unlabeled = _shares(unlabeled, starts, units[1])
@@ -248,7 +288,7 @@ class AlphaMaxN(AlphaMax):
 
     Parameters
     ----------
-    elbow, step
+    step : float, default=0.0025
         See :class:`AlphaMax`.
     clean : {"test", "never", "always"}, default="test"
         When to take labels as clean, which is beta = 1 exactly: if a test does not reject it,
@@ -313,7 +353,7 @@ class AlphaMaxN(AlphaMax):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        run = NoisyLabels(AlphaMax(elbow=self.elbow, step=self.step), clean=self.clean)
+        run = NoisyLabels(AlphaMax(step=self.step), clean=self.clean)
         return run._estimate_many(counts, labeled, unlabeled)
 
 

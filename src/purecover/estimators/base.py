@@ -156,10 +156,6 @@ class PriorEstimator(Parametrized, ABC):
         """Draw half of what was read; where features are taken, intervals come from halves."""
         raise NotImplementedError
 
-    def _for_draws(self) -> PriorEstimator:
-        """Return a quicker estimator for differences between many samples."""
-        return self
-
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:

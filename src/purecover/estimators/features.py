@@ -58,8 +58,8 @@ def features_of(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
         ``"bound50_b"`` are upper confidence bounds of the inclusions a and b.
     """
     n_labeled, n_unlabeled = np.minimum(effective_sizes(counts), LARGEST_SIZES)
-    alpha, beta = curve.mean[0]
-    clean = curve.mean_over(curve.clean)[0, 0]
+    alpha, beta = curve.mean
+    clean = curve.mean_over(curve.clean)[0]
     ends = curve.ends(0.95)
     found = {
         "auc_pu": _log_odds(counts.auc_pu),
@@ -68,11 +68,11 @@ def features_of(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
         "curve_a": _log_odds(alpha / beta),
         "curve_b": _log_odds((1 - beta) / (1 - alpha)),
         "curve_clean_a": _log_odds(alpha / beta if np.isnan(clean) else clean),
-        "clean_probability": float(curve.clean_probability[0]),
+        "clean_probability": curve.clean_probability,
         "width_alpha": ends["alpha"][1] - ends["alpha"][0],
         "width_delta": ends["delta"][1] - ends["delta"][0],
-        "smooth": float(curve.kind_probability("smooth")[0]),
-        "steep": float(curve.kind_probability("steep")[0]),
+        "smooth": curve.kind_probability("smooth"),
+        "steep": curve.kind_probability("steep"),
     }
     for name, side in (("a", counts), ("b", counts.flipped())):
         for level in (95, 50):

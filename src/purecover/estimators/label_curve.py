@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import weakref
 import zlib
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,36 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.curve_fit import HIGH, LARGEST, LOW, Curves, deviance, fit_curves
+from purecover.estimators.curve_fit import (
+    HIGH,
+    LARGEST,
+    LOW,
+    Curves,
+    deviance,
+    fit_curves,
+    label_shares,
+)
 from purecover.estimators.rank_bins import RankBins
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Cells of a grid over (a, b) with their probabilities, one row for each data set.
+    """Cells of a grid over (a, b) with their probabilities.
 
     Attributes
     ----------
-    a, b : ndarray of shape (3, n_rows, n_cells)
+    a, b : ndarray of shape (3, n_cells)
         Low end, middle and high end of each cell; all 0 in b where labels are clean.
-    weight : ndarray of shape (n_rows, n_cells)
+    weight : ndarray of shape (n_cells,)
         Posterior probability of each cell.
     clean : ndarray of bool of shape (n_cells,)
         Which cells say that labels are clean.
     kinds : ndarray of str of shape (n_cells,)
         Which kind of shape each cell belongs to.
+    shares : ndarray of shape (n_cells, n_bins)
+        Share of labeled examples in each bin, by the curve of each cell.
+    bins : RankBins
+        The data.
     """
 
     a: FloatArray
@@ -44,6 +56,8 @@ class Posterior:
     weight: FloatArray
     clean: BoolArray
     kinds: NDArray[np.str_]
+    shares: FloatArray
+    bins: RankBins
 
     @property
     def alpha(self) -> FloatArray:
@@ -56,35 +70,48 @@ class Posterior:
         return beta_of(self.a[1], self.b[1])
 
     @property
-    def mean(self) -> FloatArray:
-        """Means of alpha and beta, shape (n_rows, 2)."""
+    def mean(self) -> tuple[float, float]:
+        """Means of alpha and beta."""
         return self.mean_over(np.ones_like(self.clean))
 
-    def mean_over(self, cells: BoolArray) -> FloatArray:
-        """Means over some cells only; NaN in rows where they have no weight."""
-        weight = self.weight[:, cells]
+    def mean_over(self, cells: BoolArray) -> tuple[float, float]:
+        """Means of alpha and beta over some cells only; NaN if they have no weight."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            weight = weight / weight.sum(axis=1, keepdims=True)
-        alpha = (weight * self.alpha[:, cells]).sum(axis=1)
-        noise = (weight * (1 - self.beta[:, cells])).sum(axis=1)  # exactly 0 if labels are clean
-        return np.column_stack((alpha, 1 - noise))
+            weight = self.weight[cells] / self.weight[cells].sum()
+        noise = float(weight @ (1 - self.beta[cells]))  # exactly 0 if labels are clean
+        return float(weight @ self.alpha[cells]), 1 - noise
 
     @property
-    def clean_probability(self) -> FloatArray:
+    def clean_probability(self) -> float:
         """Posterior probability of beta = 1."""
-        return np.asarray(self.weight[:, self.clean].sum(axis=1))
+        return float(self.weight[self.clean].sum())
 
-    def kind_probability(self, kind: str) -> FloatArray:
+    def kind_probability(self, kind: str) -> float:
         """Posterior probability of a kind of shape."""
-        return np.asarray(self.weight[:, self.kinds == kind].sum(axis=1))
+        return float(self.weight[self.kinds == kind].sum())
+
+    def moved(self, labeled: FloatArray, total: FloatArray, cells: BoolArray) -> FloatArray:
+        r"""How far replicates of the bins move the means over some cells, shape (n_rows, 2).
+
+        One more labeled example in bin i moves the mean of alpha by the covariance
+        :math:`\sum_j w_j (\alpha_j - \bar\alpha) \log\tau_{ij}` over cells j with the weights
+        :math:`w_j` and the shares :math:`\tau_{ij}`; one more unlabeled example by that with
+        :math:`\log(1 - \tau_{ij})`.
+        """
+        weight = self.weight[cells] / self.weight[cells].sum()
+        away = np.column_stack((self.alpha, self.beta))[cells] - self.mean_over(cells)
+        tau, pull = self.shares[cells].T, weight[:, None] * away
+        more, everyone = labeled - self.bins.labeled, total - self.bins.total
+        found = more @ (np.log(tau) @ pull) + (everyone - more) @ (np.log1p(-tau) @ pull)
+        return np.asarray(found, dtype=np.float64)
 
     def ends(self, level: float) -> dict[str, tuple[float, float]]:
-        """Quantiles of alpha, beta and delta at both ends of an interval, of the first row.
+        """Quantiles of alpha, beta and delta at both ends of an interval.
 
         Probability is spread evenly over each cell. An interval always holds the mean.
         """
-        (a_low, _, a_high), (b_low, _, b_high) = self.a[:, 0], self.b[:, 0]
-        alpha, beta = self.mean[0]
+        (a_low, _, a_high), (b_low, _, b_high) = self.a, self.b
+        alpha, beta = self.mean
         ranges = {
             "alpha": (alpha_of(a_low, b_high), alpha_of(a_high, b_low), alpha),
             "beta": (beta_of(a_low, b_high), beta_of(a_high, b_low), beta),
@@ -93,7 +120,7 @@ class Posterior:
         tails = np.array([(1 - level) / 2, (1 + level) / 2])
         ends = {}
         for name, (low, high, mean) in ranges.items():
-            found = _quantiles(low, high, self.weight[0], tails)
+            found = _quantiles(low, high, self.weight, tails)
             ends[name] = float(min(found[0], mean)), float(max(found[1], mean))
         return ends
 
@@ -165,21 +192,16 @@ class Candidates:
         """Select some candidates, in this order."""
         return Candidates(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
-    @property
-    def prior(self) -> tuple[FloatArray, FloatArray]:
-        """Means and standard deviations of the parameters of each shape."""
+    def curves(self, bins: RankBins) -> Curves:
+        """The curve of each candidate, all with the same data."""
+        n = len(self.kinds)
         mean, sd = np.stack([SHAPES[kind] for kind in self.kinds], axis=1)
-        return mean, sd
-
-    def curves(self, bins: RankBins, labeled: FloatArray, total: FloatArray) -> Curves:
-        """Curves of each candidate with each row of data: all rows of the first, and so on."""
-        n_rows, n = len(labeled), len(self.kinds)
         return Curves(
-            labeled=np.tile(labeled, (n, 1)),
-            total=np.tile(total, (n, 1)),
-            offset=np.repeat(self.offset, n_rows, axis=0),
-            mean=np.repeat(self.prior[0], n_rows, axis=0),
-            sd=np.repeat(self.prior[1], n_rows, axis=0),
+            labeled=np.tile(bins.labeled, (n, 1)),
+            total=np.tile(bins.total, (n, 1)),
+            offset=self.offset,
+            mean=mean,
+            sd=sd,
             log_below=bins.log_below,
             log_above=bins.log_above,
             share=bins.labeled_share,
@@ -209,7 +231,7 @@ def find_candidates(
     start = np.stack([np.concatenate(([0.3, 0.05], SHAPES[kind][0])) for kind in kinds])
     offset = np.concatenate(list(offsets.values()))
     every = Candidates(kinds, offset, np.log(weights), start, start)
-    curves = every.curves(bins, bins.labeled[None], bins.total[None])
+    curves = every.curves(bins)
     noisy, noisy_evidence = _evidence(curves, start, _ALL_FREE)
     clean, clean_evidence = _evidence(curves, noisy, _CLEAN_FREE)
     with np.errstate(divide="ignore"):  # of a case that is ruled out
@@ -248,22 +270,15 @@ def dispersion(bins: RankBins, candidates: Candidates) -> float:
     if freedom < 1:
         return least
     best = candidates.only([0])
-    curves = best.curves(bins, bins.labeled[None], bins.total[None])
+    curves = best.curves(bins)
     missed = float(deviance(curves, best.start)[0])
     by_chance = freedom + 1.645 * (2 * freedom) ** 0.5
     return max(least, missed / freedom) if missed > by_chance else least
 
 
 def find_posterior(
-    bins: RankBins,
-    labeled: FloatArray,
-    total: FloatArray,
-    candidates: Candidates,
-    *,
-    clean_prior: float,
-    n_nodes: int = 9,
-    n_steps: int = 60,
-) -> tuple[Posterior, Candidates]:
+    bins: RankBins, candidates: Candidates, *, clean_prior: float, n_nodes: int = 9
+) -> Posterior:
     r"""Compute the posterior of alpha and beta.
 
     The prior density of (a, b) is proportional to :math:`\beta - \alpha`, with probability
@@ -272,68 +287,52 @@ def find_posterior(
     Parameters
     ----------
     bins : RankBins
-        The data that the bins come from.
-    labeled, total : ndarray of shape (n_rows, n_bins)
-        The data themselves, or replicates of them.
+        The data.
     candidates : Candidates
         Kinds of shape to average over.
     clean_prior : float
         Prior probability of clean labels, 0 to 1.
     n_nodes : int, default=9
         Nodes of the grid in a and in b.
-    n_steps : int, default=60
-        Steps of a fit at most.
 
     Returns
     -------
     Posterior
         Its nodes.
-    Candidates
-        The kinds of shape, to be continued from the fit of the first row.
     """
-    n_rows = len(labeled)
-    curves = candidates.curves(bins, labeled, total)
-    log_prior = np.repeat(candidates.log_weight, n_rows) - np.log(curves.sd).sum(axis=1)
-    parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    curves = candidates.curves(bins)
+    log_prior = candidates.log_weight - np.log(curves.sd).sum(axis=1)
+    parts: list[tuple[FloatArray, ...]] = []
     clean: list[bool] = []
-    for case, free, prior in (
-        ("start", _ALL_FREE, (1 - clean_prior) / _NOISY_MASS),
-        ("clean_start", _CLEAN_FREE, clean_prior / _CLEAN_MASS),
+    for start, free, prior in (
+        (candidates.start, _ALL_FREE, (1 - clean_prior) / _NOISY_MASS),
+        (candidates.clean_start, _CLEAN_FREE, clean_prior / _CLEAN_MASS),
     ):
         if prior == 0:
             continue
-        start = np.repeat(getattr(candidates, case), n_rows, axis=0)
-        x, _, curvature = fit_curves(curves, start, free, n_steps=n_steps, tol=1e-5)
-        a, b, log = _grid(curves, x, curvature, free, n_nodes)
+        x, _, curvature = fit_curves(curves, start, free, n_steps=60, tol=1e-5)
+        a, b, log, shares = _grid(curves, x, curvature, free, n_nodes)
         log += log_prior[:, None] + np.log(prior) + np.log(delta_of(a[1], b[1]))
-        parts.append((a, b, log))
-        clean += [case == "clean_start"] * log.shape[1]
-        reached: dict[str, Any] = {case: x[::n_rows]}
-        candidates = replace(candidates, **reached)
-
-    def beside(values: tuple[FloatArray, ...]) -> FloatArray:
-        """All cells of a row of data beside each other."""
-        cells = np.concatenate(values, axis=-1)
-        cells = cells.reshape(*cells.shape[:-2], -1, n_rows, len(clean))
-        return np.moveaxis(cells, -2, -3).reshape(*cells.shape[:-3], n_rows, -1)
-
-    a, b, log = (beside(values) for values in zip(*parts, strict=True))
-    weight = np.exp(log - log.max(axis=1, keepdims=True))
-    weight /= weight.sum(axis=1, keepdims=True)
-    found = Posterior(
-        a=a,
-        b=b,
-        weight=weight,
+        parts.append((np.stack((*a, *b, log), axis=-1), shares))
+        clean += [free is _CLEAN_FREE] * log.shape[1]
+    cells, shares = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
+    *ends, log = np.moveaxis(cells, -1, 0).reshape(7, -1)
+    weight = np.exp(log - log.max())
+    return Posterior(
+        a=np.array(ends[:3]),
+        b=np.array(ends[3:]),
+        weight=weight / weight.sum(),
         clean=np.tile(clean, len(candidates.kinds)),
         kinds=np.repeat(candidates.kinds, len(clean)),
+        shares=shares.reshape(log.size, -1),
+        bins=bins,
     )
-    return found, candidates
 
 
 def _grid(
     curves: Curves, peak: FloatArray, curvature: FloatArray, free: BoolArray, n_nodes: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Cells around a peak, and log-density times area of each; of clean labels, where b is 0."""
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Cells around a peak, log-density times area of each, and its curve; b is 0 if not free."""
     spread = _spread(curvature[:, free][:, :, free], curves)
     a = _cells(peak[:, 0], spread[:, 0], n_nodes)
     b = np.zeros_like(a)
@@ -342,7 +341,8 @@ def _grid(
         a = np.repeat(a, n_nodes, axis=2)
         b = np.tile(_cells(peak[:, 1], spread[:, 1], n_nodes), n_nodes)
         area = (a[2] - a[0]) * (b[2] - b[0])
-    return a, b, _integrate_shape(curves, peak, curvature, a[1], b[1]) + np.log(area)
+    log, shares = _integrate_shape(curves, peak, curvature, a[1], b[1])
+    return a, b, log + np.log(area), shares
 
 
 def _spread(curvature: FloatArray, curves: Curves) -> FloatArray:
@@ -371,8 +371,8 @@ def _cells(center: FloatArray, spread: FloatArray, n_nodes: int) -> FloatArray:
 
 def _integrate_shape(
     curves: Curves, peak: FloatArray, curvature: FloatArray, a: FloatArray, b: FloatArray
-) -> FloatArray:
-    """Log-density at nodes, the shape integrated by Laplace's method.
+) -> tuple[FloatArray, FloatArray]:
+    """Log-density at nodes, the shape integrated by Laplace's method, and the best curve of each.
 
     Two steps suffice, because the quadratic around the peak tells where to begin.
     """
@@ -382,26 +382,18 @@ def _integrate_shape(
     moved = peak[:, None, 2:] + np.clip(away @ np.swapaxes(drift, 1, 2), -3, 3)
     x = np.concatenate((a[..., None], b[..., None], moved), axis=2).reshape(n_rows * n_nodes, 6)
     many = curves.only(np.repeat(np.arange(n_rows), n_nodes))
-    _, value, inner = fit_curves(many, np.clip(x, LOW, HIGH), _SHAPE_FREE, n_steps=2, tol=0.0)
+    best, value, inner = fit_curves(many, np.clip(x, LOW, HIGH), _SHAPE_FREE, n_steps=2, tol=0.0)
     log = value - 0.5 * np.linalg.slogdet(inner[:, 2:, 2:])[1]
-    return np.asarray(log.reshape(n_rows, n_nodes), dtype=np.float64)
+    return log.reshape(n_rows, n_nodes), label_shares(many, best).reshape(n_rows, n_nodes, -1)
 
 
-class Solution(NamedTuple):
-    """The posterior of a data set, its bins, and the kinds of shape that carry the posterior."""
-
-    posterior: Posterior
-    bins: RankBins
-    candidates: Candidates
+_last_solved: tuple[weakref.ref[ScoreCounts], str, Posterior] | None = None
 
 
-_last_solved: tuple[weakref.ref[ScoreCounts], str, Solution] | None = None
-
-
-def solve_label_curve(counts: ScoreCounts, clean: str = "weigh") -> Solution:
+def solve_label_curve(counts: ScoreCounts, clean: str = "weigh") -> Posterior:
     """Compute the posterior of the label curve, or return it if these counts were the last.
 
-    Replicates come in parts, and each part asks for the solution of the data again.
+    Replicates come in parts, and each part asks for the posterior of the data again.
 
     Parameters
     ----------
@@ -417,15 +409,12 @@ def solve_label_curve(counts: ScoreCounts, clean: str = "weigh") -> Solution:
     return known[2]
 
 
-def _solve(counts: ScoreCounts, clean: str) -> Solution:
+def _solve(counts: ScoreCounts, clean: str) -> Posterior:
     clean_prior = CLEAN_PRIORS[clean]
     bins = RankBins.from_counts(counts)
     candidates = find_candidates(bins, clean_prior=clean_prior)
     bins = bins.tempered(dispersion(bins, candidates))
-    found, candidates = find_posterior(
-        bins, bins.labeled[None], bins.total[None], candidates, clean_prior=clean_prior
-    )
-    return Solution(found, bins, candidates)
+    return find_posterior(bins, candidates, clean_prior=clean_prior)
 
 
 WIDEST = 0.5
@@ -438,14 +427,8 @@ _SMALLEST_DELTA = 0.02
 """If delta may be smaller, labeled and unlabeled may be the same."""
 
 _LEVEL = 0.95
-_MOST_AGAIN = 3
-_LEAST_AGAIN = 0.02
-"""Replicates go on with so many kinds of shape at most, each with that probability at least."""
-
 _HANDFUL = 5
 _ENOUGH_ROWS = 20
-_ROWS = 24
-"""Replicates treated at a time: what they need then fits into the cache."""
 
 
 @register_prior_estimator("label-curve")
@@ -528,11 +511,11 @@ class LabelCurve(PriorEstimator):
     )
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        found, bins, _ = solve_label_curve(counts, self.clean)
-        alpha, beta = found.mean[0]
+        found = solve_label_curve(counts, self.clean)
+        alpha, beta = found.mean
         ends = _round_handfuls(found.ends(_LEVEL), counts)
         widest = max(high - low for low, high in (ends["alpha"], ends["delta"]))
-        enough = bins.total.size >= _FEWEST_BINS and ends["delta"][0] > _SMALLEST_DELTA
+        enough = found.bins.total.size >= _FEWEST_BINS and ends["delta"][0] > _SMALLEST_DELTA
         identifiable = widest <= WIDEST and enough
         notes = []
         if not identifiable:
@@ -542,47 +525,16 @@ class LabelCurve(PriorEstimator):
                 "throughout or there are few examples or few different scores: alpha may be "
                 f"anything from {low:.2f} to {high:.2f}, and beta from {lower:.2f} to {higher:.2f}"
             )
-        clean = float(found.clean_probability[0])
+        clean = found.clean_probability
         if self.clean == "weigh" and clean > 0.5:
             notes.append(f"labels are clean with probability {clean:.2f}")
         details: dict[str, Any] = {
             "identifiable": identifiable,
             "clean_probability": clean,
-            **{kind: float(found.kind_probability(kind)[0]) for kind in WEIGHTS},
+            **{kind: found.kind_probability(kind) for kind in WEIGHTS},
             **{f"{key}_interval": pair for key, pair in ends.items()},
         }
-        return Inclusions(
-            float(alpha / beta), float((1 - beta) / (1 - alpha)), tuple(notes), details
-        )
-
-    def _estimate_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        parts, _ = self._repeated(counts, labeled, unlabeled)
-        alpha, beta = np.concatenate([part.mean for part in parts]).T
-        return np.column_stack((alpha / beta, (1 - beta) / (1 - alpha)))
-
-    def _repeated(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> tuple[list[Posterior], Posterior]:
-        """Posteriors of replicates, some at a time, and that of the data."""
-        found, bins, candidates = solve_label_curve(counts, self.clean)
-        few, everyone = bins.tally(labeled, unlabeled)
-        again = _worth_repeating(found, candidates)
-        parts = [
-            find_posterior(
-                bins,
-                few[i : i + _ROWS],
-                everyone[i : i + _ROWS],
-                again,
-                clean_prior=CLEAN_PRIORS[self.clean],
-                # Few bins leave the shape open, and a coarse grid would show.
-                n_nodes=5 if bins.total.size > 3 * _FEWEST_BINS else 9,
-                n_steps=6,
-            )[0]
-            for i in range(0, len(few), _ROWS)
-        ]
-        return parts, found
+        return Inclusions(alpha / beta, (1 - beta) / (1 - alpha), tuple(notes), details)
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -594,27 +546,27 @@ class LabelCurve(PriorEstimator):
         the posterior, so that intervals of anything computed from the rows are honest about
         what the scores cannot tell. Labels are clean in as many rows as the posterior says.
         """
-        parts, found = self._repeated(counts, labeled, unlabeled)
+        found = solve_label_curve(counts, self.clean)
+        few, everyone = found.bins.tally(labeled, unlabeled)
         rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
-        places = draw_cells(found.weight[0], len(labeled), rng)
-        drawn = np.column_stack((found.alpha[0, places], found.beta[0, places]))
-        rows = np.empty_like(drawn)
-        for clean in (False, True):
-            here = found.clean[places] == clean
-            if not here.any():
-                continue
-            means = np.concatenate([_means_where(part, clean) for part in parts])
-            center = found.mean_over(found.clean == clean)[0]
-            missing = _missing_share(found, center, clean, means)
-            rows[here] = means[here] + missing * (drawn[here] - center)
+        places = draw_cells(found.weight, len(labeled), rng)
+        rows = np.empty((len(labeled), 2))
+        for clean in np.unique(found.clean[places]):
+            here, case = found.clean[places] == clean, found.clean == clean
+            away = np.column_stack((found.alpha, found.beta)) - found.mean_over(case)
+            wanted = found.weight[case] / found.weight[case].sum() @ away[case] ** 2
+            moved = found.moved(few, everyone, case)
+            # Too few rows do not tell their variance.
+            present = moved.var(axis=0) if len(moved) >= _ENOUGH_ROWS else wanted / 2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                missing = np.sqrt(np.nan_to_num(1 - present / wanted).clip(0))
+            rows[here] = found.mean_over(case) + moved[here] + missing * away[places[here]]
         rows = rows.clip(0, 1)
         lost = ~(rows[:, 0] < rows[:, 1])
         return np.where(lost[:, None], np.nan, rows)
 
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
-        ends = _round_handfuls(
-            solve_label_curve(self._data, self.clean).posterior.ends(level), self._data
-        )
+        ends = _round_handfuls(solve_label_curve(self._data, self.clean).ends(level), self._data)
         # The estimate came from all scores, not from thinned ones.
         values = {name: getattr(self.proportions_, name) for name in ends}
         return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
@@ -644,30 +596,3 @@ def draw_cells(weight: FloatArray, n: int, rng: np.random.Generator) -> IntArray
     reached = np.cumsum(weight)
     places = np.searchsorted(reached, (np.arange(n) + rng.random(n)) / n * reached[-1])
     return rng.permutation(places.clip(0, reached.size - 1))
-
-
-def _means_where(part: Posterior, clean: bool) -> FloatArray:
-    """Means if labels are clean, or if not; overall ones in rows where that is out of question."""
-    means = part.mean_over(part.clean == clean)
-    return np.where(np.isnan(means), part.mean, means)
-
-
-def _missing_share(
-    found: Posterior, center: FloatArray, clean: bool, means: FloatArray
-) -> FloatArray:
-    """Which share of its spread the posterior has beyond that of means of replicates."""
-    cells = found.clean == clean
-    weight = found.weight[0, cells] / found.weight[0, cells].sum()
-    away = np.column_stack((found.alpha[0, cells], found.beta[0, cells])) - center
-    wanted = weight @ away**2
-    # Too few rows do not tell their variance.
-    present = means.var(axis=0) if len(means) >= _ENOUGH_ROWS else wanted / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.sqrt(np.nan_to_num(1 - present / wanted).clip(0))
-
-
-def _worth_repeating(found: Posterior, candidates: Candidates) -> Candidates:
-    """The kinds of shape that carry the posterior; the rest would cost time and change little."""
-    share = found.weight[0].reshape(len(candidates.kinds), -1).sum(axis=1)
-    order = np.argsort(-share)[:_MOST_AGAIN]
-    return candidates.only(order[share[order] >= _LEAST_AGAIN])

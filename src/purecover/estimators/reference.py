@@ -31,7 +31,6 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.features import features_of, group_scores
 from purecover.estimators.label_curve import (
-    LabelCurve,
     Posterior,
     alpha_of,
     beta_of,
@@ -313,7 +312,7 @@ class ReferencePosterior(PriorEstimator):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         clean = self.clean == "always"
         counts = group_scores(counts)
-        curve = solve_label_curve(counts).posterior
+        curve = solve_label_curve(counts)
         features = features_of(counts, curve)
         similar = stored_reference().similar(features, _cells_of(curve, clean=clean), clean=clean)
         self._similar = similar
@@ -355,10 +354,6 @@ class ReferencePosterior(PriorEstimator):
         """
         self._check_fitted("draws")
         return self._similar.draws(n, np.random.default_rng(random_state))
-
-    def _for_draws(self) -> PriorEstimator:
-        # What both samples have in common cancels out; the rest is what the label curve sees.
-        return LabelCurve(clean=self.clean)
 
     def proportions_many(
         self,
@@ -408,9 +403,9 @@ def _chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArr
 
 def _cells_of(curve: Posterior, *, clean: bool) -> Cells:
     """Alpha, beta and weight of the cells, or of the clean cells where labels are clean."""
-    kept = curve.clean if clean and curve.clean_probability[0] > 0 else np.ones_like(curve.clean)
-    weight = curve.weight[0, kept]
-    return curve.alpha[0, kept], curve.beta[0, kept], weight / weight.sum()
+    kept = curve.clean if clean and curve.clean_probability > 0 else np.ones_like(curve.clean)
+    weight = curve.weight[kept]
+    return curve.alpha[kept], curve.beta[kept], weight / weight.sum()
 
 
 def _quantiles(draws: FloatArray, level: float) -> dict[str, tuple[float, float]]:

@@ -94,7 +94,7 @@ def draw_replicates(
     """Draw replicates of counts, by a resampler if one is given, and estimate from each."""
     words = "bootstrap percentile"
     if resampler is None:
-        resampler = resampling.resampler_for(counts, "multinomial")
+        resampler = resampling.resampler_for(counts)
     else:
         words += ", groups" if isinstance(resampler, GroupResampler) else ", own resampler"
     return ReplicateDraws(proportion_draws(estimator, resampler, n_resamples, rng), words)

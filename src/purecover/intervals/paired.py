@@ -21,10 +21,15 @@ import numpy as np
 from purecover._progress import Progress, part_of, shown
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
-from purecover.intervals import resampling
 from purecover.intervals.interval import Interval, Varied
 from purecover.intervals.replicates import BootstrapResult, bootstrap, simultaneous_depth
-from purecover.intervals.resampling import GroupResampler, Multinomial, Replayed, Resampler
+from purecover.intervals.resampling import (
+    GroupResampler,
+    Multinomial,
+    Replayed,
+    Resampler,
+    SidesResampler,
+)
 from purecover.proportions import MixtureProportions, ProportionEstimator
 
 MAX_PAIRED = 2**11
@@ -39,7 +44,7 @@ BONFERRONI = "simultaneous by Bonferroni"
 
 
 @dataclass(frozen=True, repr=False)
-class RowResampler:
+class RowResampler(SidesResampler):
     """Draw rows with replacement, labeled and unlabeled apart.
 
     Attributes
@@ -52,7 +57,6 @@ class RowResampler:
         Their weights.
     """
 
-    counts: ScoreCounts
     labeled: IntArray
     unlabeled: IntArray
     labeled_weight: FloatArray | None = None
@@ -61,28 +65,21 @@ class RowResampler:
     def __repr__(self) -> str:
         return f"RowResampler({self.labeled.size + self.unlabeled.size:,} rows)"
 
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        return resampling.with_both_sides(
-            self.counts,
-            lambda: (
-                self._tally(rng, self.labeled, self.labeled_weight),
-                self._tally(rng, self.unlabeled, self.unlabeled_weight),
-            ),
-        )
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
+        labeled = self._tally(rng, self.labeled, self.labeled_weight)
+        return labeled, self._tally(rng, self.unlabeled, self.unlabeled_weight)
 
     def _tally(
         self, rng: np.random.Generator, position: IntArray, weight: FloatArray | None
     ) -> CountArray:
         n = position.size
         drawn = rng.integers(0, n, n, dtype=np.int32 if n < 2**31 else np.int64)
-        size = self.counts.n_thresholds
-        if weight is None:
-            return np.bincount(position[drawn], minlength=size)
-        return np.bincount(position[drawn], weights=weight[drawn], minlength=size)
+        mass = None if weight is None else weight[drawn]
+        return np.bincount(position[drawn], mass, minlength=self.counts.n_thresholds)
 
 
 @dataclass(frozen=True, repr=False)
-class CellResampler:
+class CellResampler(SidesResampler):
     """Draw rows with replacement, labeled and unlabeled apart, where they come in cells.
 
     All rows of a cell are alike, so that what is drawn is how many of each: multinomial numbers,
@@ -98,7 +95,6 @@ class CellResampler:
         How many rows each holds.
     """
 
-    counts: ScoreCounts
     labeled: IntArray
     unlabeled: IntArray
     labeled_rows: IntArray
@@ -108,15 +104,12 @@ class CellResampler:
         return f"CellResampler({self.labeled.size + self.unlabeled.size:,} cells)"
 
     @cached_property
-    def _sides(self) -> tuple[Multinomial, Multinomial]:
+    def _rows(self) -> tuple[Multinomial, Multinomial]:
         return Multinomial(self.labeled_rows), Multinomial(self.unlabeled_rows)
 
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        return replace(
-            self.counts,
-            labeled=self._tally(rng, self.labeled, self._sides[0]),
-            unlabeled=self._tally(rng, self.unlabeled, self._sides[1]),
-        )
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
+        labeled = self._tally(rng, self.labeled, self._rows[0])
+        return labeled, self._tally(rng, self.unlabeled, self._rows[1])
 
     def _tally(self, rng: np.random.Generator, position: IntArray, rows: Multinomial) -> CountArray:
         drawn = rows.draw(rng, 1)[0]
@@ -254,48 +247,33 @@ class RowwiseAuc:
     parts : ndarray of shape (n,)
         :math:`(V_i - A)/n_L` for a labeled row with the share :math:`V_i` of unlabeled rows
         below it, :math:`(V_j - A)/n_U` for an unlabeled one with the share of labeled rows above.
-        With weights, :math:`w_i (V_i - A)/\sum w`.
+        With weights, :math:`w_i (V_i - A)/\sum w`; of a cell of :math:`m` rows,
+        :math:`\sqrt{m}` times the part of each, so that squares add up alike.
     labeled : ndarray of bool
         Which rows are labeled.
-    weight : ndarray of shape (n,) or None
-        Weights of the rows.
-    times : ndarray of shape (n,) or None
-        How many rows each stands for, all with the part given.
+    sizes : tuple of float
+        How many labeled and unlabeled rows there are; with weights, of equal ones.
     """
 
     auc_pu: float
     parts: FloatArray
     labeled: BoolArray
-    weight: FloatArray | None = None
-    times: IntArray | None = None
-
-    def error(self, groups: IntArray | None = None) -> float:
-        """Standard error; rows of one group count together."""
-        return self._error_of(self.parts, groups)
+    sizes: tuple[float, float]
 
     def gain_over(self, other: RowwiseAuc, groups: IntArray | None = None) -> tuple[float, float]:
-        """By how much the area exceeds that of other scores of the same rows, and its error."""
-        return self.auc_pu - other.auc_pu, self._error_of(self.parts - other.parts, groups)
+        """By how much the area exceeds that of other scores of the same rows, and its error.
 
-    def _error_of(self, parts: FloatArray, groups: IntArray | None) -> float:
+        Rows of one group count together.
+        """
+        parts = self.parts - other.parts
         if groups is None:
-            variance = self._scatter_of(parts, self.labeled) + self._scatter_of(
-                parts, ~self.labeled
-            )
+            of_labeled = _scatter(parts[self.labeled], self.sizes[0])
+            variance = of_labeled + _scatter(parts[~self.labeled], self.sizes[1])
         else:  # Obuchowski (1997): the sum over a group is what is independent
             sums: FloatArray = np.zeros(int(groups.max()) + 1)
             np.add.at(sums, groups, parts)
             variance = _scatter(sums, sums.size)
-        return math.sqrt(variance)
-
-    def _scatter_of(self, parts: FloatArray, side: BoolArray) -> float:
-        if self.times is not None:
-            times = self.times[side]
-            return _scatter(np.sqrt(times) * parts[side], int(times.sum()))
-        if self.weight is None:
-            return _scatter(parts[side], int(np.count_nonzero(side)))
-        weight = self.weight[side]
-        return _scatter(parts[side], float(weight.sum() ** 2 / np.sum(weight**2)))  # Kish
+        return self.auc_pu - other.auc_pu, math.sqrt(variance)
 
 
 def _scatter(parts: FloatArray, n: float) -> float:
@@ -307,15 +285,15 @@ def rowwise_auc(
 ) -> RowwiseAuc:
     """Observed AUC of scores, ties counted one half."""
     parts = np.empty(scores.size)
-    sides = (labeled, ~labeled)
-    ours, theirs = ((scores[side], None if weight is None else weight[side]) for side in sides)
+    mass = np.ones(scores.size) if weight is None else weight
+    ours, theirs = ((scores[side], mass[side]) for side in (labeled, ~labeled))
     below = _share_below(ours[0], *theirs)
     above = 1 - _share_below(theirs[0], *ours)
     auc = float(np.average(below, weights=ours[1]))
-    for side, shares, (_, mass) in ((labeled, below, ours), (~labeled, above, theirs)):
-        apart = shares - auc
-        parts[side] = apart / apart.size if mass is None else apart * mass / mass.sum()
-    return RowwiseAuc(auc, parts, labeled, weight)
+    parts[labeled] = (below - auc) * ours[1] / ours[1].sum()
+    parts[~labeled] = (above - auc) * theirs[1] / theirs[1].sum()
+    n_labeled, n_unlabeled = (each.sum() ** 2 / np.sum(each**2) for _, each in (ours, theirs))
+    return RowwiseAuc(auc, parts, labeled, (n_labeled, n_unlabeled))  # Kish's sizes
 
 
 def cellwise_auc(
@@ -336,15 +314,12 @@ def cellwise_auc(
         (below[position] - area) / counts.n_labeled,
         (above[position] - area) / counts.n_unlabeled,
     )
-    return RowwiseAuc(auc_pu, parts, labeled, times=times)
+    sizes = float(times[labeled].sum()), float(times[~labeled].sum())
+    return RowwiseAuc(auc_pu, np.sqrt(times) * parts, labeled, sizes)
 
 
-def _share_below(scores: FloatArray, others: FloatArray, weight: FloatArray | None) -> FloatArray:
+def _share_below(scores: FloatArray, others: FloatArray, weight: FloatArray) -> FloatArray:
     """Share of ``others`` below each score, ties counted one half."""
-    if weight is None:
-        ordered = np.sort(others)
-        left, right = (np.searchsorted(ordered, scores, side) for side in ("left", "right"))
-        return np.asarray((left + right) / (2 * others.size))
     order = np.argsort(others)
     ordered = others[order]
     passed = np.append(0.0, np.cumsum(weight[order]))

@@ -22,19 +22,22 @@ from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampl
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
-from purecover.recovery.decisions import net_benefits
-from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency
+from purecover.recovery.means import (
+    Masses,
+    check_probabilities,
+    isotonic_frequency,
+    net_benefits,
+)
 from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, RecoveryOptions, View
 from purecover.recovery.rates import (
     Shares,
     check_data,
-    effective_size,
     effective_sizes,
     interpolated,
     map_rates,
     trapezoids,
 )
-from purecover.recovery.repairs import tails
+from purecover.recovery.repairs import Samples
 from purecover.recovery.thresholds import WITH_VALUE, best_places, criterion_at
 
 GRID = np.linspace(0.0, 1.0, 201)
@@ -71,25 +74,20 @@ def _unseen(size: float, level: float) -> float:
     return float(1 - ((1 - level) / 2) ** (1 / size))
 
 
-def highest_tpr(counts: ScoreCounts, proportions: MixtureProportions, level: float) -> FloatArray:
-    """What a lower limit of the tpr may not exceed: resampling cannot see what no example shows.
-
-    Where every labeled score is above the threshold, so is every resampled one, and the band
-    would have no width.
-    """
-    size = effective_size(counts.n_labeled, counts.labeled_sq)
-    lost = (1 - proportions.alpha) / proportions.delta * _unseen(size, level)
-    return np.full(GRID.size, max(1 - lost, 0.0))
-
-
-def highest_precision(
+def highest_low_ends(
     counts: ScoreCounts, proportions: MixtureProportions, level: float, prior: float
-) -> FloatArray:
-    """The same for precision, where no unlabeled score is above the threshold."""
-    size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
-    fpr = proportions.beta / proportions.delta * _unseen(size, level)
-    recall = GRID[1:]
-    return np.asarray(prior * recall / (prior * recall + (1 - prior) * fpr))
+) -> tuple[FloatArray, FloatArray]:
+    """What lower limits of tpr and precision may not exceed.
+
+    Resampling cannot see what no example shows: where every labeled score is above the threshold,
+    so is every resampled one, and the band would have no width. The same for precision, where no
+    unlabeled score is above the threshold.
+    """
+    unseen_labeled, unseen_unlabeled = (_unseen(size, level) for size in effective_sizes(counts))
+    lost = (1 - proportions.alpha) / proportions.delta * unseen_labeled
+    fpr = proportions.beta / proportions.delta * unseen_unlabeled
+    found = prior * GRID[1:]
+    return np.full(GRID.size, max(1 - lost, 0.0)), found / (found + (1 - prior) * fpr)
 
 
 def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> FloatArray:
@@ -369,7 +367,6 @@ def bootstrap(
     curves: bool = True,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    method: Literal["multinomial", "poisson"] = "multinomial",
     resampler: Resampler | None = None,
     random_state: RandomState = None,
     progress: Progress | None = None,
@@ -401,10 +398,9 @@ def bootstrap(
         Number of replicates.
     confidence_level : float, default=0.95
         Nominal coverage.
-    method : {"multinomial", "poisson"}, default="multinomial"
-        How counts are drawn. Weighted counts always use the second.
     resampler : object, optional
-        Draws counts instead; :func:`group_resampler` makes one for dependent rows.
+        Draws counts instead of numbers from a multinomial distribution, or from Poisson
+        distributions where rows have weights; :func:`group_resampler` makes one for dependent rows.
     random_state : int, numpy.random.Generator or None, default=None
         Where randomness comes from.
     progress : callable or False, optional
@@ -469,7 +465,6 @@ def bootstrap(
         curves=curves,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
-        method=method,
         resampler=resampler,
         random_state=random_state,
         progress=progress,
@@ -488,7 +483,6 @@ def measure_replicates(
     curves: bool = True,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    method: str = "multinomial",
     resampler: Resampler | None = None,
     random_state: RandomState = None,
     progress: Progress | None = None,
@@ -498,20 +492,16 @@ def measure_replicates(
 
     ``chosen_by`` names the metric that is at its best at the threshold; by default it is the
     observed Youden index, where no threshold is given. A threshold that just reaches a wanted
-    value is not chosen again: what it owes to the choice is less than taking the mean gain off
-    would add in error (of 400 samples of 100 labeled and 1,000 unlabeled, 97 % of the intervals of
-    precision at a wanted precision hold the truth as they are, and 92 to 94 % with that taken off).
+    value is not chosen again: subtracting the mean gain would add more error than the choice does
+    (in 400 samples of 100 labeled and 1,000 unlabeled, 97 % of the intervals of precision at a
+    wanted precision contain the truth without that correction, and 92 to 94 % with it).
     """
     roc, roc_pr = recovered
     proportions = roc.proportions
-    if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
-        must = "an estimator of alpha and beta, such as AlphaMax()"
-        raise valid.bad_type("estimator", must, estimator)
     valid.check_flag("curves", curves)
     valid.check_progress(progress)
-    valid.check_choice("method", method, ("multinomial", "poisson"))
-    n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
-    level = check_level(confidence_level)
+    Repeating(estimator, n_resamples, confidence_level, random_state)  # complains of what is wrong
+    n_resamples, level = int(n_resamples), float(confidence_level)
     rng = valid.check_random_state(random_state)
     given = RecoveryOptions.among(options).validated()
     wanted = formulas.resolve_metrics(metrics, counts, given, proportions)
@@ -524,7 +514,7 @@ def measure_replicates(
     groups = FEWER_GROUPS if few else GROUPS
     if resampler is None:
         thin = resampling.thinned_to_draw(counts, groups, keep=threshold)
-        resampler = resampling.resampler_for(thin, method)
+        resampler = resampling.resampler_for(thin)
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
@@ -603,11 +593,7 @@ def measure_replicates(
     order += [key for key in estimates if key not in order]
     kept = {}
     if curves:
-        prior = proportions.prior(given.target, counts)
-        highest = (
-            highest_tpr(counts, proportions, level),
-            highest_precision(counts, proportions, level, prior),
-        )
+        highest = highest_low_ends(counts, proportions, level, prior=first[-1])
         for i, (name, grid) in enumerate((("roc", GRID), ("pr", GRID[1:]))):
             all_lines = np.concatenate([part.lines[i] for part in parts])
             kept[name] = (grid.copy(), lines[i], all_lines, highest[i])
@@ -700,8 +686,7 @@ def _at_threshold(
     fpr, tpr = formulas.within_margins(fpr, tpr, flagged, alpha)
     found: dict[str, FloatArray] = {}
     for metric in metrics:
-        assert metric.of_rates is not None  # noqa: S101 - for the type checker: they all have one
-        value = np.array(metric.of_rates(tpr, fpr, prior, options), dtype=np.float64)
+        value = np.array(metric.formula(tpr, fpr, prior, options), dtype=np.float64)
         value[np.isinf(value)] = np.nan  # a lift over next to no positives
         found[metric.name] = value
     above, n = flagged_of
@@ -760,17 +745,16 @@ class _Job:
 
     def measure(self, drawn: Draws, data: ScoreCounts) -> _Measured:
         """The same of replicates of (groups of) the data."""
-        sides = (drawn.labeled.astype(np.float64), drawn.unlabeled.astype(np.float64))
-        shares, squares = drawn.shares, (data.labeled_sq, data.unlabeled_sq)
+        samples, shares = Samples.drawn(data, drawn.labeled, drawn.unlabeled), drawn.shares
         alpha, beta = shares.alpha[:, 0], shares.beta[:, 0]
-        observed = tpr_pu, fpr_pu = tails(sides[0]), tails(sides[1])
-        direct = 0.5 + (trapezoids(*observed) - 0.5) / (beta - alpha)
-        n_labeled, n_unlabeled = (side.sum(axis=1) for side in sides)
+        tpr_pu, fpr_pu = samples.tpr_pu, samples.fpr_pu
+        direct = 0.5 + (trapezoids(tpr_pu, fpr_pu) - 0.5) / (beta - alpha)
+        n_labeled, n_unlabeled = samples.labeled.sum(axis=1), samples.unlabeled.sum(axis=1)
         share = drawn.labeled_share
         if share is None:
             share = n_labeled / (n_labeled + n_unlabeled)
         prior = self._priors(alpha, beta, share)
-        of_curves = tuple(metric for metric in self.others if metric.of_masses is None)
+        of_curves = tuple(metric for metric in self.others if metric.kind != "probability")
         values = self._of_masses(drawn, data, prior)
         n = len(alpha)
         if not self.curves and {metric.name for metric in self.metrics} <= {*values, "roc_auc"}:
@@ -779,13 +763,13 @@ class _Job:
             return _Measured(values, nothing, (np.arange(n), nothing, nothing), (nothing, nothing))
         # The guard has decided on the data; a replicate must not change its mind.
         first, second = self.repairs
-        fpr, tpr = repaired_rates(first, sides, observed, shares, squares)
+        fpr, tpr = repaired_rates(first, samples, shares)
         rates = (fpr, tpr)
         if first not in KEEPS_THRESHOLDS:
-            rates = repaired_rates("isotonic", sides, observed, shares, squares)
+            rates = repaired_rates("isotonic", samples, shares)
         fpr_pr, tpr_pr = fpr, tpr
         if second != first:  # the only pair there is
-            fpr_pr, tpr_pr = blended_rates((fpr, tpr), sides, observed, shares, squares)
+            fpr_pr, tpr_pr = blended_rates((fpr, tpr), samples, shares)
         view = View(
             curve=(fpr, tpr, direct),
             curve_pr=(fpr_pr, tpr_pr, direct),
@@ -824,7 +808,7 @@ class _Job:
         self, drawn: Draws, data: ScoreCounts, prior: FloatArray
     ) -> dict[str, FloatArray]:
         """Metrics of probabilities, replicate by replicate."""
-        wanted = {m.name: m.of_masses for m in self.metrics if m.of_masses is not None}
+        wanted = {m.name: m.formula for m in self.metrics if m.kind == "probability"}
         found = np.empty((len(wanted), prior.size))
         if wanted:
             for i, (counts, own) in enumerate(drawn.each(data, self.proportions)):
@@ -875,7 +859,7 @@ class Repeating:
         rng = valid.check_random_state(self.random_state)
         thin = counts.thinned(MAX_MEASURED)
         blocks = draws(
-            resampling.resampler_for(thin, "multinomial"),
+            resampling.resampler_for(thin),
             thin,
             proportions,
             self.estimator,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -37,22 +37,34 @@ class Resampler(Protocol):
         ...
 
 
-def with_both_sides(
-    counts: ScoreCounts, draw: Callable[[], tuple[CountArray, CountArray]], *, groups: bool = False
-) -> ScoreCounts:
-    """A draw of labeled and unlabeled examples with some of each; it is tried again and again."""
-    for _ in range(_MAX_TRIES):
-        labeled, unlabeled = draw()
-        if labeled.any() and unlabeled.any():
-            return replace(counts, labeled=labeled, unlabeled=unlabeled)
-    what, why, hint = "samples", "the weight rests on too few rows for an interval", None
-    if groups:
-        what, why = "samples of groups", "too few groups hold one"
-        hint = "use finer groups, or no groups at all"
-    raise InvalidInputError(
-        f"bootstrap drew {_MAX_TRIES} {what} without a labeled or an unlabeled example: {why}.",
-        hint=hint,
-    )
+@dataclass(frozen=True, repr=False)
+class SidesResampler:
+    """Base of resamplers that draw both sides of one replicate, some examples of each.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        What was observed.
+    """
+
+    counts: ScoreCounts
+
+    _what: ClassVar = "samples"
+    _why: ClassVar = "the weight of one side is on too few rows for an interval"
+    _hint: ClassVar[str | None] = None
+
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
+        """Labeled and unlabeled counts, which may be empty."""
+        raise NotImplementedError
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        """One replicate; it is tried again and again."""
+        for _ in range(_MAX_TRIES):
+            labeled, unlabeled = self.sides(rng)
+            if labeled.any() and unlabeled.any():
+                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+        drew = f"bootstrap drew {_MAX_TRIES} {self._what} without a labeled or an unlabeled example"
+        raise InvalidInputError(f"{drew}: {self._why}.", hint=self._hint)
 
 
 _CERTAIN = 2**12
@@ -156,18 +168,16 @@ class Multinomial:
 
 
 @dataclass(frozen=True)
-class MultinomialResampler:
+class MultinomialResampler(SidesResampler):
     """Draw labeled and unlabeled examples with replacement, each side with its own size."""
-
-    counts: ScoreCounts
 
     @cached_property
     def _sides(self) -> tuple[Multinomial, Multinomial]:
         return Multinomial(self.counts.labeled), Multinomial(self.counts.unlabeled)
 
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
         labeled, unlabeled = self.draw_many(rng, 1)
-        return replace(self.counts, labeled=labeled[0], unlabeled=unlabeled[0])
+        return labeled[0], unlabeled[0]
 
     def draw_many(self, rng: np.random.Generator, size: int) -> tuple[IntArray, IntArray]:
         """Counts of many replicates, one row each."""
@@ -189,7 +199,7 @@ def draw_many(
 
 
 @dataclass(frozen=True)
-class PoissonResampler:
+class PoissonResampler(SidesResampler):
     r"""Draw each example a Poisson(1) number of times; also for weighted counts.
 
     Examples of weights :math:`w_i` at one threshold are drawn together: with
@@ -197,21 +207,14 @@ class PoissonResampler:
     times :math:`Q/W` has the right mean :math:`W` and the right variance :math:`Q`.
     """
 
-    counts: ScoreCounts
-
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
         counts = self.counts
-        return with_both_sides(
-            counts,
-            lambda: (
-                _poisson(rng, counts.labeled, counts.labeled_sq),
-                _poisson(rng, counts.unlabeled, counts.unlabeled_sq),
-            ),
-        )
+        labeled = _poisson(rng, counts.labeled, counts.labeled_sq)
+        return labeled, _poisson(rng, counts.unlabeled, counts.unlabeled_sq)
 
 
 @dataclass(frozen=True, repr=False)
-class GroupResampler:
+class GroupResampler(SidesResampler):
     """Draw whole groups of dependent rows with replacement (cluster bootstrap).
 
     Attributes
@@ -228,11 +231,14 @@ class GroupResampler:
         For each row, its weight.
     """
 
-    counts: ScoreCounts
     position: IntArray
     labeled: BoolArray
     group: IntArray
     weight: FloatArray
+
+    _what: ClassVar = "samples of groups"
+    _why: ClassVar = "too few groups have one"
+    _hint: ClassVar[str | None] = "use finer groups, or no groups at all"
 
     @property
     def n_groups(self) -> int:
@@ -242,35 +248,35 @@ class GroupResampler:
     def __repr__(self) -> str:
         return f"GroupResampler({self.n_groups:,} groups, {self.group.size:,} rows)"
 
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
         n_groups = self.n_groups
-
-        def draw() -> tuple[FloatArray, FloatArray]:
-            times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
-            weight = times[self.group] * self.weight
-            return self._tally(self.labeled, weight), self._tally(~self.labeled, weight)
-
-        return with_both_sides(self.counts, draw, groups=True)
+        times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
+        weight = times[self.group] * self.weight
+        labeled, unlabeled = (
+            np.bincount(self.position[side], weight[side], minlength=self.counts.n_thresholds)
+            for side in (self.labeled, ~self.labeled)
+        )
+        return labeled, unlabeled
 
     def thinned(self, counts: ScoreCounts) -> GroupResampler:
         """The same where neighboring scores are counted together."""
         scores = self.counts.thresholds[self.position]
         return replace(self, counts=counts, position=positions(counts, scores))
 
-    def _tally(self, side: BoolArray, weight: FloatArray) -> FloatArray:
-        tally: FloatArray = np.bincount(
-            self.position[side], weights=weight[side], minlength=self.counts.n_thresholds
-        ).astype(np.float64)
-        return tally
 
-
-def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
+def thinned_to_draw(
+    counts: ScoreCounts, groups: int, keep: float | None, *, alone: bool = False
+) -> ScoreCounts:
     """Counts in groups of like size, and in finer ones at the top.
 
     The first group of unlabeled may hold more than the top k, or all that a small ``max_fpr``
     spans; spread evenly over it they would seem worse, and surer, than they are. So more groups
     end at ranks of the unlabeled that grow by a twentieth, up to where groups of like size are
     finer than that: some 150 of them among a million.
+
+    With ``alone``, a score that fills a group is alone in it: with few groups, rows beside a score
+    that many rows share would seem to be equal to it. What a group of several scores has of the
+    labeled and of the unlabeled is then at most 4 over ``groups``, taken together.
     """
     even = counts.thinned(groups, keep=keep)
     if even is counts:
@@ -284,29 +290,16 @@ def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> Sco
         ranks = np.geomspace(1 / size, last, n_ranks) * (1 - 1e-9)
         finer = np.searchsorted(shares, ranks).clip(0, counts.n_thresholds - 1)
         ends = np.union1d(ends, finer)
+    if alone:
+        share = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
+        full = np.flatnonzero(share > 2 / groups)
+        ends = np.union1d(ends, np.append(full, full[full > 0] - 1))
     return counts._grouped(np.append(0, ends[:-1] + 1))
 
 
-def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
-    """The same, where a score that fills a group is alone in it.
-
-    With few groups, rows beside a score that many rows share would seem to be equal to it. What
-    a group of several scores has of the labeled and of the unlabeled is then at most 4 over
-    ``groups``, taken together.
-    """
-    even = thinned_to_draw(counts, groups, keep)
-    if even is counts:
-        return counts
-    share = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
-    full = np.flatnonzero(share > 2 / groups)
-    ends = np.searchsorted(-counts.thresholds, -even.thresholds)
-    ends = np.union1d(ends, np.append(full, full[full > 0] - 1))
-    return counts._grouped(np.append(0, ends[:-1] + 1))
-
-
-def resampler_for(counts: ScoreCounts, method: str) -> Resampler:
+def resampler_for(counts: ScoreCounts) -> Resampler:
     """The resampler for counts alone."""
-    if method == "poisson" or counts.is_weighted or counts.labeled.dtype.kind == "f":
+    if counts.is_weighted or counts.labeled.dtype.kind == "f":
         return PoissonResampler(counts)
     return MultinomialResampler(counts)
 

@@ -6,7 +6,6 @@ that the bounds hold with the stated confidence:
 
 - The hidden positives are themselves a sample, so the band around the rank distribution of
   the labeled ones is widened by :math:`\sqrt{1 + n_L/m}` for :math:`m` hidden positives.
-  ``latent_noise=False`` gives the published band.
 - They take the lower curve from the smallest alpha and the upper one from the largest,
   which presumes a classifier better than chance at every threshold. Here each rate gets its
   extremes over every alpha of the range.
@@ -21,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import bdtr, bdtrik
 
 from purecover import _validation as valid
 from purecover._codec import Saved, plain_fields
@@ -35,7 +33,7 @@ from purecover.recovery.curves import area_under_pr
 from purecover.recovery.rates import check_data, trapezoid, warn_of_contradiction
 from purecover.recovery.repairs import project
 
-BoundsMethod: TypeAlias = Literal["dkw", "bootstrap", "box"]
+BoundsMethod: TypeAlias = Literal["dkw", "box"]
 BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
 
 # Few hidden positives above a threshold mean many false alarms, and the other way round.
@@ -49,14 +47,13 @@ _COUNT_ROUNDING = 1e-9  # 0.29 * 100 is a hair below 29
 class Band:
     """Where the share of hidden positives at or above each threshold lies.
 
-    It reaches from ``below`` under to ``above`` over the ``share`` of the labeled ones, and
+    It reaches by ``radius`` to either side of the ``share`` of the labeled ones, and
     farther by ``stretch`` for the sampling of the hidden positives themselves; a
     ``noise_ratio`` of 0 leaves that out.
     """
 
     share: FloatArray
-    below: FloatArray
-    above: FloatArray
+    radius: float
     noise_ratio: float
 
     def stretch(self, m: int) -> float:
@@ -65,42 +62,12 @@ class Band:
 
     def ends(self, m: int) -> tuple[FloatArray, FloatArray]:
         """Lower and upper share with ``m`` hidden positives."""
-        low = self.share - self.stretch(m) * self.below
-        high = self.share + self.stretch(m) * self.above
-        return np.clip(low, 0, 1), np.clip(high, 0, 1)
-
-
-def make_band(counts: ScoreCounts, method: BoundsMethod, level: float, latent_noise: bool) -> Band:
-    """Band with the given confidence, for all thresholds at once or for each by itself."""
-    share = pu_roc_curve(counts).tpr_pu
-    if method == "dkw":
-        below = above = np.full(share.size, _dkw_radius(1 - level, counts.n_labeled))
-    else:
-        tail = (1 - level) / 2
-        n = int(counts.n_labeled)
-        hits = np.concatenate(([0], np.cumsum(counts.labeled)))
-        below = share - _binomial_quantile(tail, n, hits) / n
-        above = _binomial_quantile(1 - tail, n, hits) / n - share
-    return Band(share, below, above, counts.n_labeled if latent_noise else 0.0)
+        reach = self.stretch(m) * self.radius
+        return np.clip(self.share - reach, 0, 1), np.clip(self.share + reach, 0, 1)
 
 
 def _dkw_radius(error: float, n: float) -> float:
     return math.sqrt(math.log(2 / error) / (2 * n))
-
-
-def _binomial_quantile(q: float, n: int, hits: IntArray) -> FloatArray:
-    """Smallest k with P(Binomial(n, hits/n) <= k) >= q."""
-    distinct, where = np.unique(hits, return_inverse=True)
-    p = distinct / n
-    with np.errstate(invalid="ignore"):
-        real = bdtrik(q, n, p)
-    # bdtrik is undefined where all the mass is on 0 already, and at p = 0 and 1.
-    k = np.ceil(np.nan_to_num(real, nan=0.0))
-    down = np.maximum(k - 1, 0)
-    k = np.where(bdtr(down, n, p) >= q, down, k)
-    k = np.where(distinct == 0, 0.0, np.where(distinct == n, float(n), k))
-    out: FloatArray = k[where]
-    return out
 
 
 def count_bounds(
@@ -290,14 +257,12 @@ class RecoveredBounds(Frozen, Tabular):
         Areas under the lower and the upper ROC curve, ties counted one half.
     alpha_range, beta_range : tuple of float
         What was assumed.
-    method : {"dkw", "bootstrap", "box"}
+    method : {"dkw", "box"}
         Where the confidence comes from.
     confidence_level : float
-        The confidence.
+        The confidence, of all thresholds at once.
     target : {"pooled", "deployment"}
         Which examples the bounds are for.
-    latent_noise : bool
-        Whether the hidden positives count as a sample of their own.
     """
 
     thresholds: FloatArray
@@ -312,7 +277,6 @@ class RecoveredBounds(Frozen, Tabular):
     method: BoundsMethod
     confidence_level: float
     target: BoundsTarget
-    latent_noise: bool
     auc_lower: float = field(init=False)
     auc_upper: float = field(init=False)
 
@@ -320,11 +284,6 @@ class RecoveredBounds(Frozen, Tabular):
         super().__post_init__()
         for side, (fpr, tpr) in (("lower", self.lower_roc), ("upper", self.upper_roc)):
             object.__setattr__(self, f"auc_{side}", trapezoid(tpr, fpr))
-
-    @property
-    def simultaneous(self) -> bool:
-        """Whether the confidence is that of all thresholds at once, not of each by itself."""
-        return self.method != "bootstrap"
 
     @property
     def lower_roc(self) -> tuple[FloatArray, FloatArray]:
@@ -338,7 +297,7 @@ class RecoveredBounds(Frozen, Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; what is not finite becomes None."""
-        return plain_fields(self, "simultaneous")
+        return plain_fields(self)
 
     def _columns(self) -> dict[str, Any]:
         columns = {"threshold": self.thresholds}
@@ -347,11 +306,10 @@ class RecoveredBounds(Frozen, Tabular):
 
     def __repr__(self) -> str:
         beta = "" if self.beta_range == (1, 1) else f", beta in {_interval(self.beta_range)}"
-        where = "everywhere" if self.simultaneous else "per threshold"
         return (
             f"RecoveredBounds(AUC in {_interval((self.auc_lower, self.auc_upper))}, "
             f"alpha in {_interval(self.alpha_range)}{beta}, "
-            f"{self.confidence_level:.4g} confidence {where}, "
+            f"{self.confidence_level:.4g} confidence everywhere, "
             f"method={self.method!r}, target={self.target!r})"
         )
 
@@ -365,7 +323,6 @@ def recover_bounds(
     beta_range: tuple[float, float] | float = 1.0,
     target: BoundsTarget = "pooled",
     confidence_level: float = 0.95,
-    latent_noise: bool = True,
 ) -> RecoveredBounds:
     r"""Bound the performance when alpha is known only to lie in a range.
 
@@ -374,16 +331,14 @@ def recover_bounds(
     counts : ScoreCounts
         The counted scores, without weights. Known negatives are used if there are any.
     alpha_range : (float, float) or float
-        Smallest and largest share of positives among the unlabeled, below 1. For
-        ``"dkw"`` and ``"bootstrap"`` it is the share among the very examples at hand, which
-        differs by chance from that of the population they were drawn from.
-    method : {"dkw", "bootstrap", "box"}, default="dkw"
-        ``"dkw"`` and ``"bootstrap"`` count: they bound the confusion table of the examples
-        at hand, and need clean labels. The first is simultaneous over all thresholds, by the
-        inequality of Dvoretzky, Kiefer and Wolfowitz; the second is narrower, holds at each
-        threshold by itself, and sees no uncertainty where no labeled example, or every one,
-        is above the threshold. ``"box"`` maps: it bounds the rates of the population by the
-        recovery theorem and takes noisy labels too; simultaneous.
+        Smallest and largest share of positives among the unlabeled, below 1. For ``"dkw"`` it
+        is the share among the very examples at hand, which differs by chance from that of the
+        population they were drawn from.
+    method : {"dkw", "box"}, default="dkw"
+        ``"dkw"`` counts: it bounds the confusion table of the examples at hand by the
+        inequality of Dvoretzky, Kiefer and Wolfowitz, and needs clean labels. ``"box"`` maps:
+        it bounds the rates of the population by the recovery theorem and takes noisy labels
+        too. Both are simultaneous over all thresholds.
     beta_range : (float, float) or float, default=1.0
         Smallest and largest share of positives among the labeled; other than 1 only with
         ``method="box"``. Must be above ``alpha_range``.
@@ -391,11 +346,8 @@ def recover_bounds(
         Whether the tables count all examples, labeled and known negative ones included, or
         the unlabeled only. For ``"box"`` it sets the prior of the precision.
     confidence_level : float, default=0.95
-        Confidence that the bounds hold, given that alpha and beta are in their ranges.
-    latent_noise : bool, default=True
-        Whether the hidden positives count as a sample of their own, as they should. If not,
-        the bounds are the published ones, with the stated confidence only if the hidden
-        positives far outnumber the labeled ones. ``"box"`` ignores it.
+        Confidence that the bounds contain the truth, given that alpha and beta are in their
+        ranges.
 
     Returns
     -------
@@ -423,10 +375,7 @@ def recover_bounds(
     to be monotone, as the rates they enclose are.
 
     The band has the half width :math:`\sqrt{\ln(2/\delta)/(2 n)}` with
-    :math:`1/n = 1/n_L + 1/m` (:math:`n = n_L` without ``latent_noise``) for ``"dkw"``. For
-    ``"bootstrap"`` it lies between percentiles of the bootstrap distribution of
-    :math:`F_L`, which is binomial, so no resampling is needed; its distances from
-    :math:`F_L` are stretched by :math:`\sqrt{1 + n_L/m}` likewise.
+    :math:`1/n = 1/n_L + 1/m`, since the hidden positives are a sample too.
 
     ``"box"`` puts such bands around both observed rates, each at the confidence
     :math:`\sqrt{1-\delta}`. The recovered rates are monotone in each of the two observed
@@ -444,12 +393,11 @@ def recover_bounds(
     (True, True)
     """
     check_counts(counts)
-    valid.check_choice("method", method, ("dkw", "bootstrap", "box"))
+    valid.check_choice("method", method, ("dkw", "box"))
     valid.check_choice("target", target, ("pooled", "deployment"))
     alphas = _check_range("alpha_range", alpha_range)
     betas = _check_range("beta_range", beta_range)
     level = valid.check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
-    valid.check_flag("latent_noise", latent_noise)
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
         raise valid.bad_value(
@@ -471,12 +419,14 @@ def recover_bounds(
     elif betas != (1, 1):
         raise valid.bad_value(
             "beta_range",
-            f"1 for method={method!r}, which counts labeled examples as positives",
+            "1 for method='dkw', which counts labeled examples as positives",
             valid.show(beta_range),
             'use method="box" for labels that are not clean',
         )
     else:
-        band = make_band(counts, method, level, bool(latent_noise))
+        n_labeled = counts.n_labeled
+        radius = _dkw_radius(1 - level, n_labeled)
+        band = Band(pu_roc_curve(counts).tpr_pu, radius, noise_ratio=n_labeled)
         curves = count_bounds(counts, alphas, target, band)
     return RecoveredBounds(
         thresholds=pu_roc_curve(counts).thresholds,
@@ -485,7 +435,6 @@ def recover_bounds(
         method=method,
         confidence_level=level,
         target=target,
-        latent_noise=bool(latent_noise),
         **curves,
     )
 

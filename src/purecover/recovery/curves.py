@@ -24,7 +24,7 @@ from purecover.recovery.rates import (
     trapezoid,
     trapezoids,
 )
-from purecover.recovery.repairs import rows_of
+from purecover.recovery.repairs import Samples
 
 REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood", "blend")
 """Every way of turning recovered points into a curve."""
@@ -242,7 +242,7 @@ def roc_from_counts(
     tpr_raw, fpr_raw = map_curve(observed.tpr_pu, observed.fpr_pu, proportions)
     used = repair
     if repair in _CONCAVE and concavity_guard:
-        excess, error = concavity_excess(counts, observed)
+        excess, error = concavity_excess(counts)
         if excess > 2 * error:
             used = "isotonic"
             warn(
@@ -254,15 +254,11 @@ def roc_from_counts(
     points = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
     if used == "paper":
         points = _repairs.repair_paper(points)
-    elif used == "isotonic":
-        # A threshold that only known negatives have weighs nothing; the solver wants more.
-        weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
-        fpr, tpr = (_repairs.project(rates[None], weights[None])[0] for rates in (fpr_raw, tpr_raw))
-        points = _repairs.Points(fpr, tpr, observed.thresholds)
     elif used == "hull":
         points = _repairs.repair_hull(observed, proportions)
-    elif used == "likelihood":
-        points = _repairs.repair_likelihood(counts, proportions)
+    elif used != "none":
+        fpr, tpr = repaired_rates(used, Samples.of(counts), Shares.of(proportions))
+        points = _repairs.Points(fpr[0], tpr[0], observed.thresholds)
     return RecoveredRoc(
         fpr=points.fpr,
         tpr=points.tpr,
@@ -280,30 +276,24 @@ def roc_from_counts(
 
 
 def repaired_rates(
-    repair: Repair,
-    sides: tuple[FloatArray, FloatArray],
-    observed: tuple[FloatArray, FloatArray],
-    shares: Shares,
-    squares: tuple[FloatArray | None, FloatArray | None],
+    repair: Repair, samples: Samples, shares: Shares
 ) -> tuple[FloatArray, FloatArray]:
     """Fpr and tpr of many samples after a repair, one row each.
 
-    Of labeled and unlabeled are ``sides``, their counts, ``observed`` rates, and ``squares`` of
-    weights. A curve with fewer points than another stays at its end.
+    A curve with fewer points than another stays at its end.
     """
-    tpr_raw, fpr_raw = map_curve(*observed, shares)
+    tpr_raw, fpr_raw = map_curve(samples.tpr_pu, samples.fpr_pu, shares)
     if repair == "none":
         return fpr_raw, tpr_raw
     if repair == "likelihood":
-        return _repairs.likelihood_rates(*sides, _repairs.Blocks.pooled(*sides), shares)
+        return _repairs.likelihood_rates(samples, shares)
     if repair in ("isotonic", "blend"):
-        weights = np.maximum(sides[0] + sides[1], np.finfo(np.float64).tiny)
+        # A threshold that only known negatives have weighs nothing; the solver wants more.
+        weights = np.maximum(samples.labeled + samples.unlabeled, np.finfo(np.float64).tiny)
         isotonic = _repairs.project(fpr_raw, weights), _repairs.project(tpr_raw, weights)
-        if repair == "isotonic":
-            return isotonic
-        return blended_rates(isotonic, sides, observed, shares, squares)
+        return isotonic if repair == "isotonic" else blended_rates(isotonic, samples, shares)
     curves = []
-    for i, (tpr_pu, fpr_pu) in enumerate(zip(*observed, strict=True)):
+    for i, (tpr_pu, fpr_pu) in enumerate(zip(samples.tpr_pu, samples.fpr_pu, strict=True)):
         if repair == "paper":
             points = _repairs.repair_paper(_repairs.Points(fpr_raw[i], tpr_raw[i], fpr_pu))
         else:
@@ -329,33 +319,18 @@ def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
     proportions = isotonic.proportions
     if proportions.alpha == 0:  # nothing is subtracted
         return replace(isotonic, repair="blend", repair_requested="blend")
-    sides = rows_of(counts)
-    fpr, tpr = blended_rates(
-        (isotonic.fpr[None], isotonic.tpr[None]),
-        sides,
-        (isotonic.tpr_pu[None], isotonic.fpr_pu[None]),
-        Shares.of(proportions),
-        (counts.labeled_sq, counts.unlabeled_sq),
-    )
+    rates = isotonic.fpr[None], isotonic.tpr[None]
+    fpr, tpr = blended_rates(rates, Samples.of(counts), Shares.of(proportions))
     return replace(isotonic, fpr=fpr[0], tpr=tpr[0], repair="blend", repair_requested="blend")
 
 
 def blended_rates(
-    isotonic: tuple[FloatArray, FloatArray],
-    sides: tuple[FloatArray, FloatArray],
-    observed: tuple[FloatArray, FloatArray],
-    shares: Shares,
-    squares: tuple[FloatArray | None, FloatArray | None],
+    isotonic: tuple[FloatArray, FloatArray], samples: Samples, shares: Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Fpr and tpr of :func:`blended` curves of many samples, one row each.
-
-    Of labeled and unlabeled are ``sides``, their counts, ``observed`` rates, and ``squares`` of
-    weights.
-    """
-    blocks = _repairs.Blocks.pooled(*sides)
-    fpr, tpr = _repairs.likelihood_rates(*sides, blocks, shares)
-    total = sides[0].sum(axis=1)
-    size = total if squares[0] is None else total**2 / squares[0].sum()
+    """Fpr and tpr of :func:`blended` curves of many samples, one row each."""
+    fpr, tpr = _repairs.likelihood_rates(samples, shares)
+    total, squares = samples.labeled.sum(axis=1), samples.squares[0]
+    size = total if squares is None else total**2 / squares.sum()
     scale = shares.alpha / shares.delta / np.sqrt(size)[:, None]
     # Where the rate exceeds the error of the worst rate, 1/2, nothing is hidden any more.
     stop = int(np.argmax(fpr > np.minimum(scale / 2, 0.99), axis=1).max()) + 1
@@ -365,37 +340,26 @@ def blended_rates(
     hides[:, -1] = False
     place = np.maximum(np.argmin(hides, axis=1) - 1, 0)
     hidden = tpr[np.arange(len(tpr)), place]
-    excess, error = concavity_excesses(blocks, sides, observed, squares)
+    excess, error = concavity_excesses(samples)
     with np.errstate(divide="ignore", invalid="ignore"):
         concave = np.where(error > 0, np.clip(2 - excess / error, 0.0, 1.0), excess <= 0)
     weight = (np.minimum(hidden / 0.25, 1.0) * concave)[:, None]
-    for rate, other in zip((fpr, tpr), isotonic, strict=True):
-        np.subtract(rate, other, out=rate)
-        np.multiply(rate, weight, out=rate)
-        np.add(rate, other, out=rate)
-    return fpr, tpr
+    return isotonic[0] + weight * (fpr - isotonic[0]), isotonic[1] + weight * (tpr - isotonic[1])
 
 
-def concavity_excesses(
-    blocks: _repairs.Blocks,
-    sides: tuple[FloatArray, FloatArray],
-    observed: tuple[FloatArray, FloatArray],
-    squares: tuple[FloatArray | None, FloatArray | None],
-) -> tuple[FloatArray, FloatArray]:
+def concavity_excesses(samples: Samples) -> tuple[FloatArray, FloatArray]:
     """:func:`concavity_excess` of many samples, one row each."""
-    excess = blocks.hull_auc_pu() - trapezoids(*observed)
+    sides, observed = (samples.labeled, samples.unlabeled), (samples.tpr_pu, samples.fpr_pu)
+    excess = samples.blocks.hull_auc_pu() - trapezoids(*observed)
     excess[excess <= _ROUNDING] = 0.0  # of sums, where samples do not overlap and the error is 0
-    variance = auc_pu_variances(sides, observed, squares)
+    variance = auc_pu_variances(sides, observed, samples.squares)
     with np.errstate(invalid="ignore"):
         return excess, np.where(variance >= 0, np.sqrt(variance), np.inf)
 
 
-def concavity_excess(counts: ScoreCounts, observed: PURoc | RecoveredRoc) -> tuple[float, float]:
+def concavity_excess(counts: ScoreCounts) -> tuple[float, float]:
     """How far the observed AUC of the hull exceeds the plain one, and the latter's error."""
-    sides = rows_of(counts)
-    rates = (observed.tpr_pu[None], observed.fpr_pu[None])
-    squares = (counts.labeled_sq, counts.unlabeled_sq)
-    excess, error = concavity_excesses(_repairs.Blocks.pooled(*sides), sides, rates, squares)
+    excess, error = concavity_excesses(Samples.of(counts))
     return float(excess[0]), float(error[0])
 
 

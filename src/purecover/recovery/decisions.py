@@ -14,10 +14,7 @@ from purecover._typing import ArrayLike, FloatArray, Target
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
-from purecover.recovery.means import (
-    Masses,
-    check_probabilities,
-)
+from purecover.recovery.means import Masses, check_probabilities, net_benefits
 from purecover.recovery.rates import check_data
 
 
@@ -138,17 +135,3 @@ def recover_decision_curve(
         net_benefit_pu=net_benefits(Masses.of(counts, 0.0, 1.0), counts.labeled_share, at)[0],
         prior=prior,
     )
-
-
-def net_benefits(masses: Masses, prior: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Net benefit at threshold probabilities, and its standard error."""
-    # Sums over scores from the highest to the last that reaches each threshold.
-    place = np.searchsorted(-masses.scores, -at, side="right")
-    weights = masses.weights(1.0, -at / (1 - at), prior)
-    value = variance = np.zeros(at.size)
-    sides = (masses.labeled, masses.unlabeled)
-    for mass, weight, size in zip(sides, weights, masses.sizes, strict=True):
-        reached = np.append(0.0, np.cumsum(mass))[place].clip(0, 1)
-        value = value + weight * reached
-        variance = variance + weight**2 * reached * (1 - reached) / size
-    return value, np.sqrt(variance)

@@ -112,10 +112,21 @@ def log_loss(masses: Masses, prior: float) -> Any:
     return masses.mean(-np.log(p), -np.log1p(-p), prior)
 
 
-def net_benefit(masses: Masses, prior: float, at: float) -> Any:
-    """True positives a head, less false ones at the odds of the threshold probability."""
-    flagged = (masses.scores >= at).astype(np.float64)
-    return masses.mean(flagged, -at / (1 - at) * flagged, prior)
+def net_benefits(masses: Masses, prior: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Net benefit at threshold probabilities, and its standard error.
+
+    That is true positives a head, less false ones at the odds of the threshold probability.
+    """
+    # Sums over scores from the highest to the last that reaches each threshold.
+    place = np.searchsorted(-masses.scores, -at, side="right")
+    weights = masses.weights(1.0, -at / (1 - at), prior)
+    value = variance = np.zeros(at.size)
+    sides = (masses.labeled, masses.unlabeled)
+    for mass, weight, size in zip(sides, weights, masses.sizes, strict=True):
+        reached = np.append(0.0, np.cumsum(mass))[place].clip(0, 1)
+        value = value + weight * reached
+        variance = variance + weight**2 * reached * (1 - reached) / size
+    return value, np.sqrt(variance)
 
 
 def even_bins(mass: FloatArray, n_bins: int) -> IntArray:

@@ -130,9 +130,7 @@ class RecoveryOptions(MetricOptions):
     )
 
 
-RateFunction = Callable[[Any, Any, float, MetricOptions], Any]
-CurveFunction = Callable[[FloatArray, FloatArray, Any, Any, MetricOptions], Any]
-MassFunction = Callable[[means.Masses, float, MetricOptions], Any]
+Formula = Callable[..., Any]
 Kind = Literal["ranking", "threshold", "top_k", "probability"]
 
 
@@ -151,12 +149,10 @@ class Metric:
         Whether it changes with the prior of the target.
     greater_is_better : bool
         Its direction.
-    of_rates : callable or None
-        ``(tpr, fpr, prior, options)`` to value, elementwise.
-    of_curve : callable or None
-        ``(fpr, tpr, auc, prior, options)`` to value, where ``auc`` is the direct one.
-    of_masses : callable or None
-        ``(masses, prior, options)`` to value, for metrics of probabilities.
+    formula : callable
+        For metrics at a threshold or at k ``(tpr, fpr, prior, options)`` to value, elementwise;
+        for those of a curve ``(fpr, tpr, auc, prior, options)``, where ``auc`` is the direct one;
+        for those of probabilities ``(masses, prior, options)``.
     range : tuple of float
         The least and the greatest it can be.
     """
@@ -164,11 +160,9 @@ class Metric:
     name: str
     title: str
     kind: Kind
+    formula: Formula
     depends_on_prior: bool
     greater_is_better: bool = True
-    of_rates: RateFunction | None = None
-    of_curve: CurveFunction | None = None
-    of_masses: MassFunction | None = None
     range: tuple[float, float] = (0.0, 1.0)
 
 
@@ -204,8 +198,12 @@ def _mcc(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
     return np.sqrt(prior * (1 - prior)) * (tpr - fpr) * _divide(1.0, np.sqrt(spread))
 
 
+def _net_benefit(masses: means.Masses, prior: float, options: MetricOptions) -> Any:
+    return means.net_benefits(masses, prior, np.array([options.threshold_probability]))[0][0]
+
+
 # Curves are given by fpr, tpr, the direct AUC, the prior and options; rates by tpr and fpr, ...
-_OF_CURVES: dict[str, tuple[str, CurveFunction]] = {
+_OF_CURVES: dict[str, tuple[str, Formula]] = {
     "roc_auc": ("AUC", lambda f, t, a, p, o: a),
     "partial_auc": (
         "Partial AUC (standardized)",
@@ -221,7 +219,7 @@ _OF_CURVES: dict[str, tuple[str, CurveFunction]] = {
         lambda f, t, a, p, o: curves.normalize_auc_pr(curves.area_under_pr(t, f, p, o.area), p),
     ),
 }
-_OF_RATES: dict[str, tuple[str, RateFunction]] = {
+_OF_RATES: dict[str, tuple[str, Formula]] = {
     "recall": ("Recall", lambda t, f, p, o: t),
     "specificity": ("Specificity", lambda t, f, p, o: 1 - f),
     "fpr": ("False-positive rate", lambda t, f, p, o: f),
@@ -239,11 +237,11 @@ _OF_RATES: dict[str, tuple[str, RateFunction]] = {
     "lee_liu": ("Lee-Liu score", lambda t, f, p, o: _divide(t**2, _flagged(t, f, p))),
     "cost": ("Cost", lambda t, f, p, o: p * o.cost_fn * (1 - t) + (1 - p) * o.cost_fp * f),
 }
-_AT_K: dict[str, tuple[str, RateFunction]] = {
+_AT_K: dict[str, tuple[str, Formula]] = {
     "precision_at_k": ("Precision at k", _precision),
     "recall_at_k": ("Recall at k", lambda t, f, p, o: t),
 }
-_OF_PROBABILITIES: dict[str, tuple[str, MassFunction]] = {
+_OF_PROBABILITIES: dict[str, tuple[str, Formula]] = {
     "brier": ("Brier score", lambda m, p, o: means.brier(m, p)),
     "brier_miscalibration": (
         "Brier score, miscalibration",
@@ -259,14 +257,8 @@ _OF_PROBABILITIES: dict[str, tuple[str, MassFunction]] = {
         "Calibration intercept",
         lambda m, p, o: m.once(means.recalibration, p)[0],
     ),
-    "ece": (
-        "Expected calibration error",
-        lambda m, p, o: means.expected_calibration_error(m, p),
-    ),
-    "net_benefit": (
-        "Net benefit",
-        lambda m, p, o: means.net_benefit(m, p, o.threshold_probability),
-    ),
+    "ece": ("Expected calibration error", lambda m, p, o: means.expected_calibration_error(m, p)),
+    "net_benefit": ("Net benefit", _net_benefit),
 }
 _FREE_OF_PRIOR = frozenset((
     "roc_auc", "partial_auc", "recall", "specificity", "fpr", "balanced_accuracy", "youden", "ber",
@@ -285,16 +277,15 @@ _RANGES = {
 
 
 def _entries(kind: Kind, formulas: Mapping[str, tuple[str, Any]]) -> dict[str, Metric]:
-    what = {"ranking": "of_curve", "probability": "of_masses"}.get(kind, "of_rates")
     return {
         name: Metric(
             name,
             title,
             kind,
+            formula,
             depends_on_prior=name not in _FREE_OF_PRIOR,
             greater_is_better=name not in _LESS_IS_BETTER,
             range=_RANGES.get(name, (0.0, 1.0)),
-            **{what: formula},
         )
         for name, (title, formula) in formulas.items()
     }
@@ -590,16 +581,15 @@ def compute_metrics(
         if metric.name == "normalized_auc_pr" and "auc_pr" in out:
             # No need for the costliest figure of all a second time.
             value = curves.normalize_auc_pr(out["auc_pr"], prior)
-        elif metric.of_masses is not None:
-            value = metric.of_masses(view.masses, prior, options)
-        elif metric.of_curve is not None:
+        elif metric.kind == "probability":
+            value = metric.formula(view.masses, prior, options)
+        elif metric.kind == "ranking":
             curve = view.curve_pr if metric.depends_on_prior else view.curve
-            value = metric.of_curve(*curve, prior, options)
-        elif metric.of_rates is not None:
-            if metric.kind == "top_k":
-                value = metric.of_rates(tpr_at_k, fpr_at_k, view.prior_at_k, options)
-            else:
-                value = metric.of_rates(tpr, fpr, prior, options)
+            value = metric.formula(*curve, prior, options)
+        elif metric.kind == "top_k":
+            value = metric.formula(tpr_at_k, fpr_at_k, view.prior_at_k, options)
+        else:
+            value = metric.formula(tpr, fpr, prior, options)
         # A lift over next to no positives overflows: there is nothing to compare with.
         value = np.where(np.isinf(value), math.nan, value)
         out[metric.name] = value if value.ndim else float(value)

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from purecover._typing import BoolArray, FloatArray, IntArray
+from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import PURoc, ScoreCounts
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import Shares, map_curve
@@ -183,9 +183,50 @@ class Blocks:
             return np.asarray(pairs / sizes[0] / sizes[1])
 
 
-def likelihood_rates(
-    labeled: FloatArray, unlabeled: FloatArray, blocks: Blocks, shares: Shares
-) -> tuple[FloatArray, FloatArray]:
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Counts of many samples, one row each, and what is observed of them.
+
+    Attributes
+    ----------
+    labeled, unlabeled : ndarray of shape (n_samples, n_thresholds)
+        Counts at each threshold, from the highest.
+    squares : tuple of ndarray or None
+        Sums of squared weights of both at each threshold, where rows have weights.
+    """
+
+    labeled: FloatArray
+    unlabeled: FloatArray
+    squares: tuple[FloatArray | None, FloatArray | None]
+
+    @classmethod
+    def of(cls, counts: ScoreCounts) -> Samples:
+        """One sample."""
+        return cls.drawn(counts, counts.labeled[None], counts.unlabeled[None])
+
+    @classmethod
+    def drawn(cls, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> Samples:
+        """Replicates of counts."""
+        squares = counts.labeled_sq, counts.unlabeled_sq
+        return cls(labeled.astype(np.float64), unlabeled.astype(np.float64), squares)
+
+    @cached_property
+    def tpr_pu(self) -> FloatArray:
+        """Share of the labeled at or above each threshold, after 0."""
+        return tails(self.labeled)
+
+    @cached_property
+    def fpr_pu(self) -> FloatArray:
+        """Share of the unlabeled at or above each threshold, after 0."""
+        return tails(self.unlabeled)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The sides of the concave hulls."""
+        return Blocks.pooled(self.labeled, self.unlabeled)
+
+
+def likelihood_rates(samples: Samples, shares: Shares) -> tuple[FloatArray, FloatArray]:
     r"""Fpr and tpr of many samples by maximum likelihood under a monotone likelihood ratio.
 
     Maximizes :math:`\sum_L \log g + \sum_U \log f` over densities :math:`g = \beta f_1 +
@@ -193,7 +234,7 @@ def likelihood_rates(
     :math:`f_1/f_0` non-decreasing. Box, monotonicity and concavity hold by construction; use it
     only where the ROC is concave.
     """
-    everyone = labeled + unlabeled
+    everyone, blocks = samples.labeled + samples.unlabeled, samples.blocks
     n = np.maximum(blocks.labeled + blocks.unlabeled, _TINY)
     # Within a block mass follows the examples, so every threshold keeps its place.
     fpr, tpr = (
@@ -201,18 +242,6 @@ def likelihood_rates(
         for density in _densities(blocks, shares)
     )
     return fpr, tpr
-
-
-def repair_likelihood(counts: ScoreCounts, proportions: MixtureProportions) -> Points:
-    """:func:`likelihood_rates` of one sample."""
-    sides = rows_of(counts)
-    fpr, tpr = likelihood_rates(*sides, Blocks.pooled(*sides), Shares.of(proportions))
-    return Points(fpr[0], tpr[0], np.concatenate(([np.inf], counts.thresholds)))
-
-
-def rows_of(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
-    """Labeled and unlabeled counts as those of many samples, of which there is one."""
-    return counts.labeled[None].astype(np.float64), counts.unlabeled[None].astype(np.float64)
 
 
 def _densities(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArray]:

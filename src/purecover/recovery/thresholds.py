@@ -19,7 +19,7 @@ from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, recover_roc
-from purecover.recovery.metrics import METRICS, RateFunction, RecoveredMetrics, RecoveryOptions
+from purecover.recovery.metrics import METRICS, RecoveredMetrics, RecoveryOptions
 from purecover.recovery.rates import check_data
 
 THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kind == "threshold")
@@ -149,15 +149,10 @@ def recover_metric_curves(
     check_data(counts, proportions)
     given = RecoveryOptions.among(options).validated()
     roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
-    return _curves(roc, counts, given)
-
-
-def _curves(roc: RecoveredRoc, counts: ScoreCounts, options: RecoveryOptions) -> MetricCurves:
-    """All threshold metrics of a recovered curve."""
-    prior = roc.proportions.prior(options.target, counts)
+    prior = proportions.prior(given.target, counts)
     fpr, tpr = _rates(roc, counts)
     curves = {
-        name: np.asarray(_of_rates(name)(tpr[1:], fpr[1:], prior, options))
+        name: np.asarray(METRICS[name].formula(tpr[1:], fpr[1:], prior, given))
         for name in THRESHOLD_METRICS
     }
     return MetricCurves(
@@ -187,7 +182,7 @@ def criterion_at(
     threshold; many samples have one row each. NaN marks thresholds that are not considered.
     """
     fpr, tpr = rates
-    at = np.array(_of_rates(criterion)(tpr, fpr, prior, options))
+    at = np.array(METRICS[criterion].formula(tpr, fpr, prior, options))
     if criterion in _RATIOS:
         enough = np.minimum(min_labeled, labeled[..., -1:])
         at[labeled < enough * (1 - 1e-12)] = np.nan
@@ -201,23 +196,6 @@ def best_places(criterion: str, at: FloatArray) -> IntArray:
     # Flagging nothing is best where false alarms are dear.
     nothing = gain[..., 0] > gain[..., 1:].max(axis=-1)
     return np.where(nothing, 0, np.argmax(gain[..., 1:], axis=-1) + 1)
-
-
-def _on_data(
-    criterion: str,
-    counts: ScoreCounts,
-    roc: RecoveredRoc,
-    options: RecoveryOptions,
-    min_labeled: int,
-) -> FloatArray:
-    prior = roc.proportions.prior(options.target, counts)
-    labeled = np.append(0.0, np.cumsum(counts.labeled))
-    return criterion_at(criterion, _rates(roc, counts), labeled, prior, options, min_labeled)
-
-
-def _best_value(criterion: str, at: FloatArray) -> float:
-    """Of the thresholds that flag something."""
-    return float(np.nanmax(at[1:]) if criterion in _AT_LEAST else np.nanmin(at[1:]))
 
 
 @public
@@ -293,8 +271,9 @@ def choose_threshold(
         raise valid.bad_value("value", f"{must} for {criterion!r}", valid.show(value), why)
     roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
     min_labeled = valid.check_integer("min_labeled", min_labeled, low=0)
-    at = _on_data(criterion, counts, roc, given, min_labeled)
     prior = proportions.prior(given.target, counts)
+    labeled = np.append(0.0, np.cumsum(counts.labeled))
+    at = criterion_at(criterion, _rates(roc, counts), labeled, prior, given, min_labeled)
     if np.isnan(at[1:]).all():
         raise InvalidInputError(
             f"choose_threshold cannot rank thresholds by {criterion!r}: it is undefined at all "
@@ -304,10 +283,11 @@ def choose_threshold(
         place = int(best_places(criterion, at))
     else:
         value = valid.check_real("value", value, low=0, high=1)
-        reached: BoolArray = at[1:] >= value if criterion in _AT_LEAST else at[1:] <= value
+        at_least = criterion in _AT_LEAST
+        reached: BoolArray = at[1:] >= value if at_least else at[1:] <= value
         if not reached.any():
-            closest = _best_value(criterion, at)
-            word = "highest" if criterion in _AT_LEAST else "lowest"
+            closest = np.nanmax(at[1:]) if at_least else np.nanmin(at[1:])
+            word = "highest" if at_least else "lowest"
             hint = "ask for less, or improve the scores"
             if criterion in _RATIOS:
                 hint += f" (thresholds with fewer than {min_labeled} labeled were left out)"
@@ -348,10 +328,3 @@ def choose_threshold(
         flagged_labeled=counts.labeled[:place].sum().item(),
         flagged_unlabeled=counts.unlabeled[:place].sum().item(),
     )
-
-
-def _of_rates(metric: str) -> RateFunction:
-    """The formula of a threshold metric."""
-    of_rates = METRICS[metric].of_rates
-    assert of_rates is not None  # noqa: S101 - for the type checker: they all have one
-    return of_rates

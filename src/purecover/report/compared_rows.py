@@ -14,7 +14,7 @@ from purecover._typing import FloatArray, IntArray
 from purecover.counts import ScoreCounts
 from purecover.engines.count import JointCells, joint_cells
 from purecover.intervals import paired
-from purecover.intervals.resampling import Resampler, cells_to_draw, positions, thinned_to_draw
+from purecover.intervals.resampling import Resampler, positions, thinned_to_draw
 from purecover.report import pipeline
 
 
@@ -195,7 +195,7 @@ def pair_cells(
 ) -> ComparedCells:
     """Rows counted in cells of all scores, none of which lies across a threshold."""
     coarse = {
-        name: cells_to_draw(each.counts, GROUPS, keep=thresholds[name])
+        name: thinned_to_draw(each.counts, GROUPS, keep=thresholds[name], alone=True)
         for name, each in rows.items()
     }
     edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}

@@ -200,8 +200,8 @@ class NullShare(LabelCurve):
         )
         ratio = mixture / null
         variance = mixture * (1 - mixture) / sizes[1] + ratio**2 * null * (1 - null) / sizes[0]
-        posterior = solve_label_curve(counts, self.clean).posterior
-        weights, shares = posterior.weight[0], posterior.alpha[0]
+        posterior = solve_label_curve(counts, self.clean)
+        weights, shares = posterior.weight, posterior.alpha
         spread = float(weights @ (shares - weights @ shares) ** 2)
         return spread / (spread + 2 * float(variance) / null**2), at
 

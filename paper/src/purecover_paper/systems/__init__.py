@@ -11,11 +11,15 @@ from purecover_paper.systems.fitted_roc import FittedRoc
 from purecover_paper.systems.gaussian_mixtures import GaussianMixtures
 from purecover_paper.systems.kernel_mean import KernelMean
 from purecover_paper.systems.patra_sen import PatraSen
+from purecover_paper.systems.quantifier import Quantifier
 from purecover_paper.systems.regrouping import Regrouping
 from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
+from purecover_paper.systems.slopes import AlphaMaxPaper, AlphaMaxReleased
 from purecover_paper.systems.tice import TIcE
 
 __all__ = [
+    "AlphaMaxPaper",
+    "AlphaMaxReleased",
     "ClusteredLabels",
     "DistCurve",
     "FeaturePriorEstimator",
@@ -26,6 +30,7 @@ __all__ = [
     "PatraSen",
     "PearsonDivergence",
     "PenalizedL1",
+    "Quantifier",
     "Regrouping",
     "TIcE",
 ]

@@ -13,7 +13,6 @@ import numpy as np
 from purecover import ScoreCounts
 from purecover.estimators import (
     DEDPUL,
-    AlphaMax,
     Inclusions,
     PriorEstimator,
     RocSlope,
@@ -22,12 +21,13 @@ from purecover.estimators import (
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems.arrays import CountArray, FloatArray
+from purecover_paper.systems.slopes import AlphaMaxPaper
 
 
 class _MedianOfThree(PriorEstimator):
     """Median of three estimators that err in different ways, each of clean labels."""
 
-    members = (DEDPUL(), RocSlope(), AlphaMax(elbow="paper"))
+    members = (DEDPUL(), RocSlope(), AlphaMaxPaper())
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         return self._median([partial(each._estimate, counts) for each in self.members])
@@ -75,7 +75,7 @@ class Regrouping(PriorEstimator):
     ----------
     estimator : PriorEstimator, optional
         The estimator to run on the regrouped samples. Default: the median of
-        ``DEDPUL``, ``RocSlope`` and ``AlphaMax`` with the elbow of its paper.
+        ``DEDPUL``, ``RocSlope`` and ``AlphaMaxPaper``.
     share : float, default=0.1
         Share of the unlabeled examples, those with the highest scores, that are copied.
 
