@@ -62,7 +62,10 @@ PRICES = {
 
 def summary(report: PUReport, file: str | None = None) -> list[Block]:
     """Return the answer as lines and tables; ``file`` names the file that a command read."""
-    blocks: list[Block] = [[_data_line(report, file)]]
+    data = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
+    if report.scores_from is not None:
+        data += f"; scores of {report.scores_from}"
+    blocks: list[Block] = [[data]]
     if told := cautions(report):
         blocks.append(told)
     blocks.append(metric_tables(report))
@@ -103,16 +106,6 @@ def size_line(counts: ScoreCounts) -> str:
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
     return f"{text}, in {counts.n_thresholds:,} bins of scores" if counts.is_binned else text
-
-
-def _data_line(report: PUReport, file: str | None) -> str:
-    text = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
-    return text if report.scores_from is None else f"{text}; scores of {report.scores_from}"
-
-
-def has_rare_positives(report: PUReport) -> bool:
-    """Return whether positives are so rare that precision says more than the AUC."""
-    return 0 < report.metrics.prior < RARE and "precision" in report.metrics
 
 
 def title_of(name: str, options: MetricOptions) -> str:
@@ -166,9 +159,11 @@ def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
     """
     metrics, truth, metric = report.metrics, report.truth, METRICS[name]
     interval = report.intervals.get(name)
-    shown, true = ends(interval), number(truth.metrics[name], digits or 3) if truth else ""
+    true = number(truth.metrics[name], digits or 3) if truth else ""
     value, seen = number(metrics[name], digits or 3), number(metrics.observed[name], digits or 3)
-    if digits is None:
+    if digits is not None:
+        shown = ends(interval)
+    else:
         unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
         interval = None if report.infeasible and name == "roc_auc" else interval
         seen, shown = "" if unseen else seen, from_to(interval)
@@ -199,13 +194,20 @@ def tables_by_kind(
 
 def metric_tables(report: PUReport) -> list[Table]:
     """The main metrics, a table for each kind; with rare positives or a review, precision leads."""
-    leads = has_rare_positives(report) or report.review is not None
+    leads = 0 < report.metrics.prior < RARE or report.review is not None
     names = [*_OVERALL, *_AT_THRESHOLD, *requested_metrics(report.metrics.options)]
     if leads:
         names.sort(key=_lead_order)
     rows = [metric_row(report, name) for name in names if name in report.metrics]
-    headings = {"ranking": "Over all thresholds:" if leads else ""}
-    headings["threshold"] = _threshold_heading(report)
+    limit, counts = report.threshold, report.counts
+    how = "given" if report.threshold_chosen else "best Youden index"
+    if report.review is not None:
+        how = f"to review {report.review:,} rows"
+    flagged = float(counts.unlabeled[counts.thresholds >= limit].sum())
+    headings = {
+        "ranking": "Over all thresholds:" if leads else "",
+        "threshold": f"At score >= {limit:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):",
+    }
     tables = tables_by_kind(report, rows, headings, ":")
     for table in tables:
         if table.rows[0].kind == "threshold":
@@ -217,15 +219,6 @@ def _lead_order(name: str) -> tuple[bool, bool]:
     return METRICS[name].kind != "threshold", name != "precision"
 
 
-def _threshold_heading(report: PUReport) -> str:
-    c, counts = report.metrics, report.counts
-    how = "given" if report.threshold_chosen else "best Youden index"
-    if report.review is not None:
-        how = f"to review {report.review:,} rows"
-    flagged = float(counts.unlabeled[counts.thresholds >= c.threshold].sum())
-    return f"At score >= {c.threshold:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):"
-
-
 def _count_rows(report: PUReport) -> list[Row]:
     """Positives flagged and missed among the unlabeled, unless next to nothing is known of them."""
     c = report.confusion
@@ -234,11 +227,9 @@ def _count_rows(report: PUReport) -> list[Row]:
         value, ends = getattr(c, name), c.intervals.get(name)
         if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
             return rows
-        cells = {"observed": "", "recovered": f"{value:,.0f}"}
-        if confidence_level(report) is not None:
-            cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}" if ends else ""
-        if report.truth is not None:
-            cells["true"] = ""
+        cells = dict.fromkeys(metric_columns(report), "") | {"recovered": f"{value:,.0f}"}
+        if ends and "interval" in cells:
+            cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}"
         rows.append(Row(title, cells, name))
     return rows
 
