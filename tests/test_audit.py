@@ -145,7 +145,7 @@ def combine(sample: pu.simulate.Sample, judged: JudgedRows, **options) -> pu.aud
 def test_judged_rows_narrow_what_the_scores_leave_open(sample, design) -> None:
     both = combine(sample, judge(sample, 30, design=design))
     assert 0.3 in both.alpha
-    assert both.alpha.width < both.from_scores.width * (0.5 if design == "top" else 0.75)
+    assert both.alpha.width < both.from_scores.width * (0.5 if design == "top" else 0.9)
     assert not both.doubt
     assert (both.disagreement is None) == (design == "top")
     for interval, rows in zip(both.n_positive, both.judged.design.n_unlabeled, strict=True):
@@ -387,7 +387,9 @@ def test_the_number_of_random_rows_is_the_smallest(width: float, guess) -> None:
 
 @pytest.mark.parametrize("figure", ["alpha", "auc", "precision"])
 def test_the_plan_for_high_scores_is_what_the_audit_needs(sample, figure: str) -> None:
-    n = pu.audit.plan(sample.scores, sample.labeled, width=0.16, figure=figure)
+    # The scores alone leave the AUC an interval of about 0.1.
+    width, less = (0.08, 0.9) if figure == "auc" else (0.16, 0.75)
+    n = pu.audit.plan(sample.scores, sample.labeled, width=width, figure=figure)
     widths = []
     for seed in range(4):
         both = combine(sample, judge(sample, n, random_state=seed))
@@ -399,5 +401,5 @@ def test_the_plan_for_high_scores_is_what_the_audit_needs(sample, figure: str) -
                 figure
             ]
         )
-    assert 0.08 < np.mean(widths) < 0.2
-    assert n < pu.audit.plan(sample.scores, sample.labeled, width=0.12, figure=figure)
+    assert 0.5 * width < np.mean(widths) < 1.25 * width
+    assert n < pu.audit.plan(sample.scores, sample.labeled, width=less * width, figure=figure)

@@ -131,9 +131,9 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("distance", "n_labeled", "options", "codes", "says"),
     [
-        (0.7, 300, (), ["PU017"], "(alpha, a guess; 95 % interval"),
-        (2.0, 300, ("--alpha", "0.3"), [], "(alpha, given)"),
-        (2.0, 300, ("--estimator", "roc-slope"), [], "(alpha, estimated; 95 % interval"),
+        (0.7, 300, (), [], "rows are positive (estimated from comparable data;"),
+        (2.0, 5, ("--alpha", "0.3"), ["PU010"], "The prior is taken as exact."),
+        (2.0, 300, ("--estimator", "roc-slope"), [], "by roc-slope;"),
     ],
 )
 def test_the_command_warns_as_evaluate_does(
@@ -143,7 +143,7 @@ def test_the_command_warns_as_evaluate_does(
     file, page = tmp_path / "a.csv", tmp_path / "a.html"
     columns = np.column_stack((s.scores, s.labeled))
     np.savetxt(file, columns, delimiter=",", header="score,labeled", comments="", fmt="%.17g")
-    run = partial(call_main, capsys, "evidence", file, *options, "--resamples", 50)
+    run = partial(call_main, capsys, "evidence", file, *options, "--n-resamples", 50)
     text = " ".join(run("--html", page).out.split())
     assert says in text
     assert ("The prior is taken as exact." in text) == ("--alpha" in options)

@@ -288,18 +288,6 @@ def test_a_note_of_nearly_everyone_names_the_exception_and_names_stay_whole() ->
     assert "name-of-this-length" in long
 
 
-def test_disagreement_is_the_largest_difference_in_either_share():
-    estimate = PriorEstimate(
-        estimator="one",
-        proportions=MixtureProportions(0.2, 0.9),
-        spread={"one": (0.2, 0.9), "other": (0.3, 0.6), "third": (0.25, 0.8)},
-    )
-    assert estimate.disagreement == pytest.approx(0.3)
-    assert estimate.others == {"other": (0.3, 0.6), "third": (0.25, 0.8)}
-    clean = {"one": (0.2, 1.0), "other": (0.3, 1.0)}
-    assert replace(estimate, spread=clean).disagreement == pytest.approx(0.1)
-    assert replace(estimate, spread={}).disagreement == 0
-
 
 def test_an_estimator_by_name_by_example_or_by_default() -> None:
     assert repr(check_estimator(None)) == repr(check_estimator("default"))
