@@ -18,7 +18,7 @@ from purecover import evaluate
 from purecover.cli import main
 from purecover.cli.options import OPTIONS, count_options
 from purecover.cli.shell import app
-from purecover.report.text import shell_text
+from purecover.documents.text import shell_text
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 ALPHA = ("--alpha", "0.4048")

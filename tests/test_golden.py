@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import purecover as pu
+from purecover.documents.text import render_evidence_text, render_threshold_text
 from purecover.intervals import evidence_thresholds
 from purecover.report import evaluate_many
-from purecover.report.text import render_evidence_text, render_threshold_text
 
 FOLDER = Path(__file__).parent / "golden"
 ROWS = pu.simulate.binormal(1.5).sample(150, 1500, alpha=0.25, beta=0.95, random_state=0)

@@ -25,8 +25,8 @@ from tests import strategies
 
 import purecover as pu
 from purecover import simulate
-from purecover._documents.summary import PRICES
 from purecover._validation import check_real
+from purecover.documents.summary import PRICES
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.exceptions import (
     InvalidInputError,

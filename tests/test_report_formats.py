@@ -18,8 +18,8 @@ from markdown_it import MarkdownIt
 from tests.markup import Page
 
 import purecover as pu
+from purecover.documents.markdown import escape
 from purecover.report import results as _json
-from purecover.report.markdown import escape
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = pu.simulate.binormal(1.5).sample(60, 240, alpha=0.25, beta=0.9, random_state=0)

@@ -33,11 +33,11 @@ Tell = Callable[[msgspec.Struct], None]
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
-    from purecover._documents.comparison import comparison_headline
-    from purecover._documents.summary import headline
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.output import blank_notes
     from purecover.cli.rows import Columns, read_rows
+    from purecover.documents.comparison import comparison_headline
+    from purecover.documents.summary import headline
 
     given = task.request.given
     given["score"] = tuple(given["score"])

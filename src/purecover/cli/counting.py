@@ -23,7 +23,7 @@ from purecover.engines.scan import first_given_twice
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate
-from purecover.report.tasks import Part
+from purecover.report.tasks import Part, refusal
 
 LARGE = 500_000_000
 """Bytes of a file beyond which its rows are counted instead of loaded."""
@@ -198,8 +198,9 @@ def _by_group(
     rows = []
     for group, counts in counted.items():
         sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
-        part = Part(group, score, *sizes, counts=counts)
-        rows.append(run_job(Job(part, settings, USUAL_METRICS, keep=True))[0])
+        why = refusal(*sizes)
+        part = Part(group, score, *sizes, counts, why, settings["random_state"])
+        rows += run_job(Job([part], settings, USUAL_METRICS, keep=True))
     return ManyReports(
         rows=tuple(rows),
         metrics=USUAL_METRICS,

@@ -50,7 +50,7 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     """
     from purecover.cli.counting import evaluate_counted, files_to_count
     from purecover.cli.rows import Columns, read_rows
-    from purecover.report.text import shell_text
+    from purecover.documents.text import shell_text
 
     files, settings = (file, *more_files), chosen(given, _EVALUATION)
     columns, by = Columns.among(given), given.get("by")
@@ -137,7 +137,7 @@ def render(found: Any, source: Mapping[str, Any], command: str | None = None) ->
 
 def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Print a table, or a document with every report whole."""
-    from purecover._documents.formats import at_most
+    from purecover.documents.formats import at_most
 
     if not many.evaluated:
         first = many.failed[0]
@@ -396,7 +396,7 @@ def evidence(file: str, /, **given: Any) -> int:
     """
     from purecover.checks.catalog import warnings_of_data
     from purecover.cli.rows import prepare
-    from purecover.report.text import render_evidence_text
+    from purecover.documents.text import render_evidence_text
 
     output.check_outputs(given, "html", not_this=file)
     how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples confidence_level")}

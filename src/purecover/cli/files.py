@@ -24,11 +24,11 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from purecover._documents.formats import cut
 from purecover._folders import private_folder
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError
+from purecover.documents.formats import cut
 from purecover.engines.scan import duckdb_connection
 
 FORMATS = {

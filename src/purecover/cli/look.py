@@ -8,7 +8,6 @@ from typing import Any
 
 import duckdb
 
-from purecover._documents.formats import cut
 from purecover._validation import show
 from purecover.cli.files import (
     OBVIOUS,
@@ -20,6 +19,7 @@ from purecover.cli.files import (
     too_much,
 )
 from purecover.cli.output import CommandError
+from purecover.documents.formats import cut
 
 MAX_COLUMNS = 500
 MAX_NAMES = 200_000

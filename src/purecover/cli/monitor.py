@@ -60,7 +60,7 @@ def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
         )
         output.note_blanks(rows.source(file), quiet="quiet" in given)
     source = {"file": Path(state).name}
-    page = partial(monitor_page, held, command=output.typed_command(), source=source)
+    page = partial(monitor_page, held.state, command=output.typed_command(), source=source)
     output.deliver(held, given, {}, html=page)
     last = held.partitions[-1]
     contradicted = last.auc is None and last.alpha is not None

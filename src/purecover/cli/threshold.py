@@ -33,8 +33,8 @@ def threshold(file: str, /, **given: Any) -> int:
     """
     criterion, value = _criterion(given)
     from purecover.cli.rows import prepare
+    from purecover.documents.text import render_threshold_text
     from purecover.recovery.thresholds import THRESHOLD_METRICS
-    from purecover.report.text import render_threshold_text
 
     quiet = "quiet" in given
     found = prepare(file, given, repair="isotonic", **chosen(given, INTERVALS))

@@ -14,12 +14,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from purecover._codec import plain
-from purecover._documents import comparison as compared
-from purecover._documents import details as parts
-from purecover._documents import evidence
-from purecover._documents import many as many_reports
-from purecover._documents import summary as answers
-from purecover._documents.formats import (
+from purecover.documents import comparison as compared
+from purecover.documents import details as parts
+from purecover.documents import evidence
+from purecover.documents import many as many_reports
+from purecover.documents import summary as answers
+from purecover.documents.formats import (
     WITHHELD,
     at_most,
     cut,
@@ -29,16 +29,14 @@ from purecover._documents.formats import (
     shortened,
     versions,
 )
-from purecover._documents.parts import Headline, Table
-from purecover._documents.summary import RANDOM_LABELS_UNSEEN, headline
+from purecover.documents.parts import Headline, Table
+from purecover.documents.summary import RANDOM_LABELS_UNSEEN, headline
 from purecover.html import svg
 from purecover.html.payload import make_payload, true_pr
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
     from purecover.intervals.evidence import EvidenceThresholds
-    from purecover.intervals.interval import Interval
-    from purecover.monitoring.monitor import ScoreMonitor
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
@@ -163,7 +161,7 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
     True
     """
     payload = make_payload(report)
-    return _page(
+    return make_page(
         "report.html.j2",
         "Recovered performance",
         headline(report),
@@ -279,7 +277,7 @@ def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> st
     def tables(names: Sequence[str]) -> list[tuple[Table, str | None]]:
         return [(compared.metric_table(comparison, name), comparison.best(name)) for name in names]
 
-    return _page(
+    return make_page(
         "compare.html.j2",
         "Comparison of models",
         compared.comparison_headline(comparison),
@@ -311,7 +309,7 @@ def render_many(many: ManyReports, **about: Unpack[About]) -> str:
     """Many reports as a self-contained page: a row for each task and score, the best first."""
     best = many.top(None, many.metrics[0])
     ordered = [*best, *(row for row in many.evaluated if row not in best)]
-    return _page(
+    return make_page(
         "many.html.j2",
         "Many evaluations",
         many_reports.many_headline(many),
@@ -339,7 +337,7 @@ def render_evidence(
     found: EvidenceThresholds, report: PUReport | None = None, **about: Unpack[About]
 ) -> str:
     """Thresholds of evidence as a self-contained page: a table, a figure, what the prior hides."""
-    return _page(
+    return make_page(
         "evidence.html.j2",
         "Evidence strength of a score",
         evidence.evidence_headline(found, report),
@@ -350,44 +348,7 @@ def render_evidence(
     )
 
 
-MOST_PARTITIONS = 400
-"""Partitions of a page, the newest ones; all of them are in the state file."""
-
-
-def render_monitor(
-    monitor: ScoreMonitor,
-    *,
-    said: Headline,
-    table: Table,
-    tests: Table | None,
-    **about: Unpack[About],
-) -> str:
-    """A monitor as a self-contained page; what it says comes as sentences and tables."""
-    shown = monitor.partitions[-MOST_PARTITIONS:]
-    names = [part.name for part in shown]
-    drifted = [part.drifted for part in shown]
-    areas: dict[str, tuple[str, Sequence[Interval | None]]] = {
-        "observed": ("observed AUC", [part.auc_pu for part in shown]),
-        "recovered": ("recovered AUC", [part.auc for part in shown]),
-    }
-    lines = [svg.make_timeline("AUC", names, areas, drifted)]
-    alphas = [part.alpha for part in shown]
-    if any(alpha is not None and alpha.method != "given" for alpha in alphas):
-        lines.append(svg.make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
-    return _page(
-        "monitor.html.j2",
-        "Scores over time",
-        said,
-        about,
-        data=(monitor.counts, None),
-        lines=lines,
-        table=table,
-        tests=tests,
-        left_out=len(monitor.partitions) - len(shown),
-    )
-
-
-def _page(
+def make_page(
     template: str,
     usual_title: str,
     said: Headline,

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._codec import picked, plain
-from purecover._documents.formats import bounded
-from purecover._documents.parts import Row, Table
-from purecover._documents.summary import (
+from purecover._typing import FloatArray, IntArray
+from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
+from purecover.documents.formats import bounded
+from purecover.documents.parts import Row, Table
+from purecover.documents.summary import (
     confidence_level,
     least_delta,
     price_blocks,
     target_of,
 )
-from purecover._typing import FloatArray, IntArray
-from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
 from purecover.html.svg import drawn_points
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._documents.formats import bounded, cut, with_minus
 from purecover._typing import FloatArray
+from purecover.documents.formats import bounded, cut, with_minus
 
 if TYPE_CHECKING:
     from purecover.intervals.evidence import EvidenceThresholds

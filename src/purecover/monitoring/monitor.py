@@ -19,13 +19,20 @@ from purecover._validation import public
 from purecover.checks.catalog import warnings_of_data
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import Resampling
-from purecover.monitoring import state
 from purecover.monitoring.bins import bin_counts
 from purecover.monitoring.drift import compare, why_not_compared
-from purecover.monitoring.state import MonitorPartition, MonitorState
+from purecover.monitoring.state import (
+    MonitorPartition,
+    MonitorState,
+    as_path,
+    locked,
+    read_state,
+    sum_counts,
+    write_state,
+)
 from purecover.monitoring.text import FIGURES, monitor_page, monitor_text
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.report.pages import write_page
@@ -121,9 +128,14 @@ class ScoreMonitor(Tabular):
         self._n_looks = 0
 
     @property
+    def state(self) -> MonitorState:
+        """Settings and partitions as they stand in the state file."""
+        return MonitorState(self.settings, self._n_looks, self.partitions)
+
+    @property
     def counts(self) -> ScoreCounts:
         """Counts of all partitions whose counts are kept."""
-        return _sum_counts(self.partitions)
+        return self.state.counts
 
     @public
     def add(
@@ -166,7 +178,7 @@ class ScoreMonitor(Tabular):
         made = self._evaluated(name, counts)
         old, before = earlier[: -self.settings["window"]], earlier[-self.settings["window"] :]
         if before:
-            made = self._compared(made, _sum_counts(before))
+            made = self._compared(made, sum_counts(before))
         self.partitions = (*(changed(each, counts=None) for each in old), *before, made)
         return made
 
@@ -248,7 +260,7 @@ class ScoreMonitor(Tabular):
             The monitor. Damaged files, files of another kind and files that purecover 0.1 or
             0.2.0.dev0 wrote are refused.
         """
-        found = state.read_state(state.as_path(path))
+        found = read_state(as_path(path))
         monitor = cls(**found.settings)
         monitor.partitions, monitor._n_looks = found.partitions, found.n_looks
         return monitor
@@ -262,7 +274,7 @@ class ScoreMonitor(Tabular):
         path : str or path
             The file. A file beside it, with ``.lock`` after its name, makes processes take turns.
         """
-        with state.locked(state.as_path(path)) as target:
+        with locked(as_path(path)) as target:
             self._write(target)
 
     @classmethod
@@ -298,7 +310,7 @@ class ScoreMonitor(Tabular):
         """
         asked = settings or {}
         wanted = cls(**asked)
-        with state.locked(state.as_path(path)) as target:
+        with locked(as_path(path)) as target:
             monitor = cls.load(target) if target.exists() else wanted
             for key in asked:
                 held = monitor.settings[key]
@@ -311,8 +323,7 @@ class ScoreMonitor(Tabular):
         return monitor
 
     def _write(self, path: Path) -> None:
-        parts = self.partitions
-        state.write_state(path, MonitorState(self.settings, self._n_looks, parts))
+        write_state(path, self.state)
 
     def to_dict(self) -> dict[str, Any]:
         """Return settings and the figures of all partitions as plain data."""
@@ -334,7 +345,7 @@ class ScoreMonitor(Tabular):
         str
             The page as text.
         """
-        return write_page(monitor_page, self, path, title)
+        return write_page(monitor_page, self.state, path, title)
 
     def _columns(self) -> dict[str, Any]:
         """Return the figures of all partitions; missing figures are NaN."""
@@ -350,17 +361,10 @@ class ScoreMonitor(Tabular):
         return columns
 
     def __str__(self) -> str:
-        return monitor_text(self)
+        return monitor_text(self.state)
 
     def __repr__(self) -> str:
         return f"ScoreMonitor({len(self.partitions)} partitions)"
-
-
-def _sum_counts(partitions: tuple[MonitorPartition, ...]) -> ScoreCounts:
-    kept = [each.counts for each in partitions if each.counts is not None]
-    if not kept:
-        raise InvalidInputError("ScoreMonitor.counts needs a partition; add one first.")
-    return sum(kept[1:], start=kept[0])
 
 
 def _without_ends(value: float, level: float, method: str) -> Interval:

@@ -89,6 +89,19 @@ class MonitorState:
     n_looks: int
     partitions: tuple[MonitorPartition, ...]
 
+    @property
+    def counts(self) -> ScoreCounts:
+        """Counts of all partitions whose counts are kept."""
+        return sum_counts(self.partitions)
+
+
+def sum_counts(partitions: tuple[MonitorPartition, ...]) -> ScoreCounts:
+    """Add the counts of partitions, as far as they are kept."""
+    kept = [each.counts for each in partitions if each.counts is not None]
+    if not kept:
+        raise InvalidInputError("ScoreMonitor.counts needs a partition; add one first.")
+    return sum(kept[1:], start=kept[0])
+
 
 SOURCE = Source("path", "a monitor", "purecover.monitor/2", "ScoreMonitor.save")
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from purecover._documents.parts import Caution, Headline, Row, Table
+from purecover.documents.parts import Caution, Headline, Row, Table
+from purecover.documents.text import text_of
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
 from purecover.monitoring.drift import DriftTest
-from purecover.monitoring.state import MonitorPartition
-from purecover.report.text import text_of
+from purecover.monitoring.state import MonitorPartition, MonitorState
 
-if TYPE_CHECKING:
-    from purecover.monitoring.monitor import ScoreMonitor
+MOST_PARTITIONS = 400
+"""Partitions of a page, the newest ones; all of them are in the state file."""
 
 FIGURES = {"alpha": "alpha", "auc_pu": "observed AUC", "auc": "corrected AUC"}
 """Figures of a partition, in the order shown."""
@@ -22,22 +23,22 @@ _HEADS = {"labeled": "Labeled", "unlabeled": "Unlabeled", "alpha": "Alpha"}
 _HEADS |= {"auc_pu": "Observed AUC", "auc": "Corrected AUC", "drift": "Drift", "found": "Warnings"}
 
 
-def monitor_text(monitor: ScoreMonitor) -> str:
+def monitor_text(state: MonitorState) -> str:
     """Return totals, a table of the window, and the comparison of the last partition."""
-    if not monitor.partitions:
+    if not state.partitions:
         return "no partition yet"
-    shown = monitor.partitions[-monitor.settings["window"] - 1 :]
-    return text_of([[_total(monitor)], [_table(shown)], statement(monitor)])
+    shown = state.partitions[-state.settings["window"] - 1 :]
+    return text_of([[_total(state)], [_table(shown)], statement(state)])
 
 
-def statement(monitor: ScoreMonitor) -> list[str]:
+def statement(state: MonitorState) -> list[str]:
     """Return the verdict about the last partition, its tests, and what qualifies them."""
-    last = monitor.partitions[-1]
+    last = state.partitions[-1]
     notes = [] if last.note is None else [f"{last.name}: {last.note}."]
     if not last.drift:
         return [f"{last.name} is not compared with earlier partitions.", *notes]
     verb = "differs" if last.drifted else "does not differ"
-    ever = 100 * monitor.settings["false_alarms"]
+    ever = 100 * state.settings["false_alarms"]
     return [
         f"{last.name} {verb} significantly from the partitions before it.",
         *(f"{words}: {_comparison(name, last.drift[name])}" for name, words in _COMPARED.items()),
@@ -46,10 +47,10 @@ def statement(monitor: ScoreMonitor) -> list[str]:
     ]
 
 
-def _total(monitor: ScoreMonitor) -> str:
-    counts = monitor.counts
+def _total(state: MonitorState) -> str:
+    counts = state.counts
     return (
-        f"Partitions: {len(monitor.partitions):,}; {counts.n_labeled:,.6g} labeled and "
+        f"Partitions: {len(state.partitions):,}; {counts.n_labeled:,.6g} labeled and "
         f"{counts.n_unlabeled:,.6g} unlabeled rows; observed AUC {counts.auc_pu:.4f}"
     )
 
@@ -84,20 +85,32 @@ def _comparison(name: str, test: DriftTest) -> str:
     return f"{figures}; {word} (p = {test.p_value:.2g}, limit {test.limit:.2g})"
 
 
-def monitor_page(monitor: ScoreMonitor, **about: Any) -> str:
+def monitor_page(state: MonitorState, **about: Any) -> str:
     """Return a page: a timeline, the comparison of the last partition, and a table of all."""
-    from purecover.html.page import MOST_PARTITIONS, render_monitor
+    from purecover.html import svg
+    from purecover.html.page import make_page
 
-    if not monitor.partitions:
+    if not state.partitions:
         raise InvalidInputError("ScoreMonitor.to_html needs a partition; add one first.")
-    verdict, *more = statement(monitor)
-    drifted = monitor.partitions[-1].drifted
-    cautions = [Caution("warning", [], f"Warning: {verdict}")] if drifted else []
-    table = _table(monitor.partitions[: -MOST_PARTITIONS - 1 : -1])
-    return render_monitor(
-        monitor,
-        said=Headline([verdict], [f"{_total(monitor)}.", *more], cautions),
-        table=table,
-        tests=None,
-        **about,
+    verdict, *more = statement(state)
+    shown = state.partitions[-MOST_PARTITIONS:]
+    names, drifted = [part.name for part in shown], [part.drifted for part in shown]
+    cautions = [Caution("warning", [], f"Warning: {verdict}")] if drifted[-1] else []
+    areas: dict[str, tuple[str, Sequence[Interval | None]]] = {
+        "observed": ("observed AUC", [part.auc_pu for part in shown]),
+        "recovered": ("recovered AUC", [part.auc for part in shown]),
+    }
+    lines = [svg.make_timeline("AUC", names, areas, drifted)]
+    alphas = [part.alpha for part in shown]
+    if any(alpha is not None and alpha.method != "given" for alpha in alphas):
+        lines.append(svg.make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
+    return make_page(
+        "monitor.html.j2",
+        "Scores over time",
+        Headline([verdict], [f"{_total(state)}.", *more], cautions),
+        about,  # type: ignore[arg-type]
+        data=(state.counts, None),
+        lines=lines,
+        table=_table(shown[::-1]),
+        left_out=len(state.partitions) - len(shown),
     )

@@ -38,7 +38,6 @@ from purecover.report.compared_rows import (
 )
 from purecover.report.pages import write_page
 from purecover.report.results import PUReport, restore_report
-from purecover.report.text import text_of
 
 SCHEMA = "purecover.comparison/1"
 """Name and version of what is written: fields may be added to it, none goes or turns."""
@@ -265,7 +264,8 @@ class ScoreComparison(Frozen):
         return write_page(render_comparison, self, path, title)
 
     def __str__(self) -> str:
-        from purecover._documents.comparison import comparison_blocks
+        from purecover.documents.comparison import comparison_blocks
+        from purecover.documents.text import text_of
 
         return text_of(comparison_blocks(self))
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._documents.formats import number
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public, to_numpy
@@ -120,6 +119,8 @@ class ErrorRates(Saved, Frozen, Tabular):
         return {"threshold": self.thresholds} | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
+        from purecover.documents.formats import number
+
         level = f"{100 * self.confidence_level:g} %"
         share, null = self.signals, self.pi0
         lines = [

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from purecover._typing import AreaRule, FloatArray, OrNan, Repair
 from purecover.checks.base import CheckResult
 from purecover.counts import ScoreCounts
+from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.interval import Interval, Varied
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds
@@ -78,66 +79,6 @@ class SavedMetrics(Struct, kw_only=True):
     repair: Repair
     recovered: dict[str, OrNan]
     observed: dict[str, OrNan]
-
-
-class SavedEstimation(Struct, kw_only=True):
-    """How alpha and beta were estimated.
-
-    Attributes
-    ----------
-    estimator : str
-        Name of the estimator.
-    proportions : object
-        The estimate.
-    intervals : dict
-        Intervals of alpha, beta and delta = beta - alpha, if there were replicates.
-    identification : dict
-        Ends between which alpha, beta, delta and auc lie if no region of the scores is pure.
-    notes : list
-        What the estimator has to say.
-    identifiable : bool
-        Whether the scores can tell.
-    at_edge : bool
-        Whether the estimate lies at an end of what the method can return.
-    beta_estimated : bool
-        Whether beta was estimated too.
-    beta_given : bool
-        Whether beta was given.
-    clean_p_value : float or None
-        Of the test of clean labels; null if it was not made.
-    clean_probability : float or None
-        Probability of clean labels; null if the method gives none.
-    n_rejected : int
-        Replicates without an estimate.
-    n_alike : float or None
-        How many real problems of equal weight the estimate rests on.
-    delta_pure, delta_pure_noisy : float or None
-        Beta - alpha if the best scores were all positives: with clean labels, and with the worst
-        scores all negatives and labels that may be wrong.
-    delta_clean, delta_noisy : float or None
-        Mean of beta - alpha if labels are clean and if some are wrong.
-    alpha_clean : tuple of float or None
-        Ends of the interval of alpha if labels are clean.
-    """
-
-    estimator: str
-    proportions: MixtureProportions
-    intervals: dict[str, Interval]
-    identification: dict[str, Pair]
-    notes: tuple[str, ...]
-    identifiable: bool
-    at_edge: bool
-    beta_estimated: bool
-    beta_given: bool
-    clean_p_value: Share | None
-    clean_probability: Share | None
-    n_rejected: Whole
-    n_alike: float | None = None
-    delta_pure: float | None = None
-    delta_pure_noisy: float | None = None
-    delta_clean: float | None = None
-    delta_noisy: float | None = None
-    alpha_clean: Pair | None = None
 
 
 class SavedEnds(Struct):
@@ -403,7 +344,7 @@ class SavedReport(Struct, kw_only=True):
     n_thresholds: Whole
     scores_from: str | None
     proportions: MixtureProportions
-    estimation: SavedEstimation | None
+    estimation: PriorEstimate | None
     auc: Share | None
     auc_direct: float
     infeasible: bool

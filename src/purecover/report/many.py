@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
@@ -17,11 +16,10 @@ from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._codec import json_text, picked, plain_fields
 from purecover._progress import results_of, shown
-from purecover._typing import ArrayLike, FloatArray, Scenario
+from purecover._typing import ArrayLike, Scenario
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
-from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.resampling import Replayed
@@ -38,7 +36,6 @@ from purecover.report.pipeline import (
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
-from purecover.report.text import text_of
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
@@ -245,7 +242,8 @@ class ManyReports:
         return write_page(render_many, self, path, title)
 
     def __str__(self) -> str:
-        from purecover._documents.many import many_blocks
+        from purecover.documents.many import many_blocks
+        from purecover.documents.text import text_of
 
         return text_of(many_blocks(self))
 
@@ -260,23 +258,18 @@ class ManyReports:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
-    """Alpha and beta of a task, estimated from one of its scores, and their replicates."""
-
-    reference: str
-    estimate: PriorEstimate
-    draws: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class Job:
-    """One row to be made; ``options`` are arguments of :func:`evaluate`."""
+    """Rows of one task; ``options`` are arguments of :func:`evaluate`.
 
-    part: Part
+    Where there are several, alpha and beta are estimated from one of them, that with the highest
+    observed AUC or the one in the scores ``estimate_from``.
+    """
+
+    parts: Sequence[Part]
     options: Mapping[str, Any]
     metrics: tuple[str, ...]
     keep: bool = False
-    shared: Shared | None = None
+    estimate_from: str | None = None
 
 
 def seed_of(seed: int, task: object, score: str) -> int:
@@ -285,109 +278,95 @@ def seed_of(seed: int, task: object, score: str) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "big")
 
 
-def in_parallel(
-    work: Callable[[Any], Any], jobs: Sequence[Any], n_jobs: int | None
-) -> Iterator[Any]:
-    """Results in the order of the jobs, by the workers that joblib is told to use."""
-    from joblib import Parallel, delayed
-
-    # Sent with each job rather than left in shared memory, which a killed process leaves behind.
-    workers = valid.useful_jobs(n_jobs, len(jobs))
-    tasks = (delayed(work)(job) for job in jobs)
-    yield from results_of(Parallel, tasks, workers, max_nbytes=None)
-
-
-def observed_auc(part: Part) -> float:
-    """The observed AUC, by which the score to estimate from is chosen, if there is one."""
-    try:
-        return part.counted().auc_pu
-    except PurecoverError:
-        return -math.inf
-
-
-def left_out(part: Part, seed: int, reason: str | None) -> ManyRow:
-    """The row of what is not evaluated, or not yet."""
+def left_out(part: Part, reason: str | None) -> ManyRow:
+    """The row of what is not evaluated."""
     return ManyRow(
         task=part.task,
         score=part.score,
         n_labeled=part.n_labeled,
         n_unlabeled=part.n_unlabeled,
-        seed=seed,
+        seed=part.seed,
         reason=reason,
     )
 
 
-def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
-    """A row, and what other scores of the task need of it.
+def run_job(job: Job) -> list[ManyRow]:
+    """Return the rows of a job; a complaint becomes the reason why there are no figures."""
+    named = (part for part in job.parts if part.score == job.estimate_from)
+    first = next(named, None) or max(job.parts, key=_observed_auc)
+    rows = [_evaluated(first, job)]
+    for part in job.parts:
+        if part is first:
+            continue
+        if rows[0].report is None:
+            where = f"the scores in {valid.show(first.score)}"
+            rows.append(left_out(part, f"alpha is not known from {where}: {rows[0].reason}"))
+        else:
+            rows.append(_evaluated(part, job, rows[0]))
+    return [row if job.keep else replace(row, report=None) for row in rows]
 
-    A complaint becomes the reason why there are no figures.
-    """
-    part, seed = job.part, job.options["random_state"]
-    reason = part.refusal()
-    if reason is not None:
-        return left_out(part, seed, reason), None
+
+def _observed_auc(part: Part) -> float:
+    return -math.inf if part.counts is None else part.counts.auc_pu
+
+
+def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
+    """Return one row, with its report; ``first`` is the row that alpha is estimated from."""
+    if part.counts is None or part.reason is not None:
+        return left_out(part, part.reason)
     try:
-        counts = part.counted()
         with warnings.catch_warnings():
             # Of hundreds of rows many warn of the same; checks of each row say it too.
             warnings.simplefilter("ignore", RecoveryWarning)
-            report = _evaluated(counts, job)
+            report = _report(part.counts, part.seed, job, first)
     except PurecoverError as error:
         error.function = error.function or "evaluate"
-        return left_out(part, seed, first_line(error)), None
-    shared = job.shared
-    if shared is None and report.estimation is not None:
-        shared = Shared(part.score, report.estimation, _draws_of(report))
-    intervals = dict(report.intervals)
+        return left_out(part, first_line(error))
+    intervals, estimated = dict(report.intervals), report.estimation is not None
     if report.estimation is not None:
         intervals |= report.estimation.intervals
     shown = (*job.metrics, "alpha", "beta")
-    row = ManyRow(
+    return ManyRow(
         task=part.task,
         score=part.score,
-        seed=seed,
+        seed=part.seed,
         n_labeled=report.counts.n_labeled,
         n_unlabeled=report.counts.n_unlabeled,
         proportions=report.proportions,
-        estimated_from=None if shared is None else shared.reference,
+        estimated_from=(first.score if first else part.score) if estimated else None,
         observed={name: report.metrics.observed[name] for name in job.metrics},
         recovered={name: report.metrics[name] for name in job.metrics},
         intervals={name: intervals[name] for name in shown if name in intervals},
         threshold=report.metrics.threshold,
         findings=tuple((check.code, check.severity) for check in report.findings),
-        report=report if job.keep else None,
+        report=report,
         contradicted=report.contradicted,
     )
-    return row, shared
 
 
-def _draws_of(report: PUReport) -> FloatArray:
-    if report.bootstrap is None:
-        return np.empty((0, 2))
-    found = report.bootstrap.replicates
-    return np.stack([found["alpha"], found["beta"]], axis=1)
-
-
-def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
+def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> PUReport:
     """Evaluate counts as `evaluate` does, with no more metrics than are asked for.
 
     Where alpha and beta were estimated from another score of the task, replicates of this score
     meet replicates of alpha and beta at random. Were both from the same rows, they would vary
     together, and the AUC less: these intervals are wide rather than narrow.
     """
-    settings, shared = ReportSettings.among(job.options), job.shared
+    settings = ReportSettings.among({**job.options, "random_state": seed})
     only = None if job.keep else job.metrics
-    if shared is None:
+    known = None if first is None else first.report
+    if first is None or known is None or known.estimation is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
         proportions = find_proportions(counts, given, asked)
         return make_report(ScoredRows(counts), given, proportions, settings, only=only)
-    found = recover(ScoredRows(counts), shared.estimate.proportions, settings, only=only)
-    replicates, n = None, len(shared.draws)
-    if n:
-        replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
-    seen_in = f"the scores in {valid.show(shared.reference)}"
-    return found.report(shared.estimate, replicates, reference=seen_in)
+    found = recover(ScoredRows(counts), known.estimation.proportions, settings, only=only)
+    replicates = None
+    if known.bootstrap is not None:
+        drawn = known.bootstrap.replicates
+        pairs = np.stack([drawn["alpha"], drawn["beta"]], axis=1)
+        replicates = found.resample(Replayed(pairs), len(pairs), seed)
+    seen_in = f"the scores in {valid.show(first.score)}"
+    return found.report(known.estimation, replicates, reference=seen_in)
 
 
 class ManyKeywords(SettingKeywords, total=False):
@@ -458,8 +437,9 @@ def evaluate_many(
     n_resamples : int, default=500
         Bootstrap replicates of each row; 0 for none, which leaves only the interval of the AUC.
     n_jobs : int, optional
-        Rows worked on at the same time, as joblib takes it. ``joblib.parallel_config`` chooses
-        other workers, such as those of a Dask, Ray or Spark cluster.
+        Tasks (rows where alpha is given) worked on at the same time, as joblib takes it.
+        ``joblib.parallel_config`` chooses other workers, such as those of a Dask, Ray or Spark
+        cluster.
     keep : bool, default=False
         Whether to keep the whole report of each row.
     **options
@@ -519,47 +499,37 @@ def evaluate_many(
     if estimate_from is not None:
         valid.check_choice("estimate_from", estimate_from, columns.every_score)
     labels = {"positive_label": positive_label, "negative_label": negative_label}
-    parts = list(read_parts(data, columns, labeled, sample_weight, labels))
+    parts = [
+        replace(part, seed=seed_of(seed, part.task, part.score))
+        for part in read_parts(data, columns, labeled, sample_weight, labels, min_rows)
+    ]
     given = _given(parts, (alpha, beta), scenario, estimator, assume)
     names = _metrics(metrics, checked.top_k)
     if any(METRICS[name].kind == "probability" for name in names):
         checked = replace(checked, probabilities=True)
-    good = [part for part in parts if part.refusal(min_rows) is None]
+    rows = {(part.task, part.score): left_out(part, part.reason) for part in parts}
+    together: dict[Any, list[Part]] = {}
+    for part in parts:
+        if part.reason is None:  # scores of one task share an estimate
+            shared = given[part.task]["alpha"] is None
+            together.setdefault((part.task, "" if shared else part.score), []).append(part)
     common = {**vars(checked), "progress": False}
+    jobs = [
+        Job(own, {**common, **given[task]}, names, keep, estimate_from)
+        for (task, _), own in together.items()
+    ]
+    from joblib import Parallel, delayed
 
-    def job(part: Part, shared: Shared | None = None) -> Job:
-        own = {"random_state": seed_of(seed, *part.key)}
-        return Job(part, {**common, **given[part.task], **own}, names, keep, shared)
-
-    rows = {
-        part.key: left_out(part, seed_of(seed, *part.key), part.refusal(min_rows)) for part in parts
-    }
-    references = _references(good, given, estimate_from, n_jobs)
-    estimates: dict[Any, Shared] = {}
-    n_done = itertools.count(1)
-
-    def run(these: Sequence[Part]) -> None:
-        jobs = [job(part, estimates.get(part.task)) for part in these]
-        for part, (row, shared) in zip(these, in_parallel(run_job, jobs, n_jobs), strict=True):
-            rows[part.key] = row
-            if shared is not None and part.task in references:
-                estimates[part.task] = shared
-            done = next(n_done)
-            if tell is not None:
-                tell(done, len(good))
-
+    # Sent with each job rather than left in shared memory, which a killed process leaves behind.
+    workers = valid.useful_jobs(n_jobs, len(jobs))
+    tasks = (delayed(run_job)(job) for job in jobs)
+    n_done, n_good = 0, sum(len(job.parts) for job in jobs)
     with shown(checked.progress) as tell:
-        # Scores that need no other, then those that wait for an estimate.
-        run([part for part in good if references.get(part.task, part.score) == part.score])
-        later = [part for part in good if references.get(part.task, part.score) != part.score]
-        for part in later:
-            if part.task not in estimates:
-                reference = references[part.task]
-                why = rows[part.task, reference].reason
-                reason = f"alpha is not known from the scores in {valid.show(reference)}: {why}"
-                rows[part.key] = replace(rows[part.key], reason=reason)
-                next(n_done)
-        run([part for part in later if part.task in estimates])
+        for found in results_of(Parallel, tasks, workers, max_nbytes=None):
+            rows |= {(row.task, row.score): row for row in found}
+            n_done += len(found)
+            if tell is not None:
+                tell(n_done, n_good)
     return ManyReports(
         rows=tuple(rows.values()),
         metrics=names,
@@ -594,40 +564,13 @@ def _given(
             got = f"one for {valid.show(unknown[0])}"
             raise valid.bad_value(name, must, got, f"the tasks are {shown}")
     out = {}
-    asked = None
     for task in tasks:
         own = {name: value.get(task) for name, value in by_task.items()}
         one = {**said, **own, "scenario": scenario}
         mixed = own.get("alpha") is not None
         one |= {"estimator": None if mixed else estimator, "assume": () if mixed else assume}
         known = GivenProportions(**one).validated(can_estimate=True, can_vary=True)
-        one |= {"beta": known.beta, "assume": ()}
         if known.alpha is None:
-            asked = check_estimator(known.estimator) if asked is None else asked
-            one["estimator"] = asked
+            check_estimator(known.estimator)
         out[task] = one
     return out
-
-
-def _references(
-    parts: Sequence[Part],
-    given: Mapping[Any, dict[str, Any]],
-    estimate_from: str | None,
-    n_jobs: int | None,
-) -> dict[Any, str]:
-    """The score to estimate from, for tasks with several scores and unknown alpha."""
-    several: dict[Any, list[Part]] = {}
-    for part in parts:
-        if given[part.task]["alpha"] is None:
-            several.setdefault(part.task, []).append(part)
-    found: dict[Any, str] = {}
-    candidates: list[Part] = []
-    for task, own in several.items():
-        if estimate_from in [part.score for part in own]:
-            found[task] = str(estimate_from)
-        elif len(own) > 1:
-            candidates += own
-    areas: dict[Any, dict[str, float]] = {}
-    for part, area in zip(candidates, in_parallel(observed_auc, candidates, n_jobs), strict=True):
-        areas.setdefault(part.task, {})[part.score] = area
-    return found | {task: max(own, key=own.__getitem__) for task, own in areas.items()}

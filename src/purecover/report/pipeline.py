@@ -11,7 +11,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
@@ -439,6 +439,7 @@ def draw_replicates(
 class Recovery:
     """A curve recovered from counted rows; makes replicates and the report.
 
+    ``roc_pr`` is the curve that areas under the precision-recall curve are taken from.
     ``only`` are the metrics that are looked at, if not all, and then there is no band.
     ``chosen_by`` is the metric that the threshold of the settings was chosen by on these rows, if
     it was.
@@ -447,15 +448,11 @@ class Recovery:
     rows: ScoredRows
     settings: ReportSettings
     roc: RecoveredRoc
+    roc_pr: RecoveredRoc
     threshold: float
     given: GivenProportions | None = None
     only: tuple[str, ...] | None = None
     chosen_by: str | None = None
-
-    @cached_property
-    def roc_pr(self) -> RecoveredRoc:
-        """The curve that areas under the precision-recall curve are taken from."""
-        return self.roc if self.settings.repair is not None else blended(self.roc, self.rows.counts)
 
     @property
     def replicate_options(self) -> dict[str, Any]:
@@ -565,7 +562,13 @@ class Recovery:
         if independent and closed_form and not contradicted:
             # It covers better than percentiles.
             intervals["roc_auc"] = auc_interval(counts, proportions, confidence_level=level)
-        intervals |= self._proportion_intervals(estimate, drawn if varied else None)
+        shares: dict[str, Interval] = {}
+        if estimate is not None:
+            shares = {name: ends for name, ends in estimate.intervals.items() if name != "delta"}
+        elif drawn is not None and varied:
+            found = {name: drawn.interval(name) for name in ("alpha", "beta")}
+            shares = {name: ends for name, ends in found.items() if ends.width > 0}
+        intervals |= shares
 
         threshold_given = settings.threshold is not None and self.chosen_by is None
         beta_given = given is None or given.says_beta
@@ -604,16 +607,6 @@ class Recovery:
             scores_from=scores_from,
             review=settings.review,
         )
-
-    @staticmethod
-    def _proportion_intervals(
-        estimate: PriorEstimate | None, drawn: BootstrapResult | None
-    ) -> dict[str, Interval]:
-        """Return intervals of alpha and beta where they are uncertain."""
-        if estimate is not None:
-            return {name: ends for name, ends in estimate.intervals.items() if name != "delta"}
-        found = {} if drawn is None else {name: drawn.interval(name) for name in ("alpha", "beta")}
-        return {name: ends for name, ends in found.items() if ends.width > 0}
 
     def _contradicts(
         self,
@@ -690,6 +683,7 @@ def recover(
         rows,
         settings,
         roc,
+        roc if settings.repair is not None else blended(roc, counts),
         formulas.youden_threshold(roc) if threshold is None else threshold,
         given=given,
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
@@ -730,9 +724,10 @@ def make_report(
             partial(found.resample, again, n_resamples, rng), estimation
         )
     report = found.report(estimation, drawn, scores_from=scores_from)
-    if only is not None or estimation is None:
+    if only is not None or estimation is None or report.contradicted:
         return report
-    return replace(report, prices=find_prices(report, estimation.estimator))
+    now = report.intervals.get("roc_auc")
+    return replace(report, prices=find_prices(rows.counts, now, estimation.estimator))
 
 
 class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):

@@ -11,10 +11,10 @@ from purecover._codec import Saved
 from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts
 from purecover.exceptions import PurecoverError
+from purecover.intervals.interval import Interval
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
-    from purecover.report.results import PUReport
 
 PriceName = Literal["ten-rows", "clean-labels", "pure-top", "more-rows"]
 
@@ -45,18 +45,17 @@ class Price(Saved):
     high: float
 
 
-def find_prices(report: PUReport, estimator: Any) -> tuple[Price, ...]:
-    r"""Return what the interval of the AUC would be with more knowledge.
+def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tuple[Price, ...]:
+    r"""Return what the interval of the AUC, which is ``now``, would be with more knowledge.
 
     The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
     positives among n rows judged above the median labeled score, with the purity
     :math:`\kappa = \alpha F_1/F_U` there, averaged over k; or by whether beta is 1.
     """
-    now = report.intervals.get("roc_auc")
     inner = getattr(estimator, "estimator", estimator)
-    if now is None or report.contradicted or not hasattr(inner, "draws") or report.auc_pu <= 0.5:
+    if now is None or not hasattr(inner, "draws") or counts.auc_pu <= 0.5:
         return ()
-    counts, level = report.counts, now.confidence_level
+    level = now.confidence_level
     draws = inner.draws(N_DRAWS)
     draws = draws if inner is estimator else estimator.of_draws(draws)
     error = float(np.sqrt(np.clip(np.nan_to_num(counts.auc_pu_variance, posinf=0.25), 0, None)))
@@ -126,25 +125,17 @@ def _if_pure(
 
 def estimate_by_others(counts: ScoreCounts, used: PriorEstimate) -> dict[str, tuple[float, float]]:
     """Return alpha and beta by the estimators to compare with, as far as they find any."""
-    from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
-    from purecover.estimators.choice import KnownBeta
-    from purecover.estimators.noisy import NoisyLabels
+    from purecover.estimators.base import MAX_THRESHOLDS
+    from purecover.estimators.compare import compare_priors
 
-    known, thinned = prior_estimators(), counts.thinned(MAX_THRESHOLDS)
-    found = {}
-    for other in COMPARED:
-        # AlphaMax has a name of its own where labels may be wrong.
-        name = "alphamax-n" if used.beta_estimated and other == "alphamax" else other
-        if other in used.estimator:
-            continue
-        estimator: Any = known[name]()
-        if used.beta_estimated and not estimator.estimates_beta:
-            estimator = NoisyLabels(estimator)
-        try:
-            estimator.fit(thinned)
-            if used.beta_given:
-                estimator = KnownBeta(estimator, used.proportions.beta)
-            found[name] = estimator.proportions_.alpha, estimator.proportions_.beta
-        except PurecoverError:
-            continue
-    return found
+    # AlphaMax has a name of its own where labels may be wrong.
+    noisy = {"alphamax": "alphamax-n"} if used.beta_estimated else {}
+    found = compare_priors(
+        counts.thinned(MAX_THRESHOLDS),
+        estimators=[noisy.get(name, name) for name in COMPARED if name not in used.estimator],
+        beta=None if used.beta_estimated else used.proportions.beta,
+        n_resamples=0,
+        progress=False,
+    )
+    known = {row.name: row.proportions for row in found if row.proportions is not None}
+    return {name: (p.alpha, p.beta) for name, p in known.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -9,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from purecover import _validation as valid
-from purecover._codec import Source, document_text, json_schema, picked
+from purecover._codec import Source, document_text, json_schema, picked, written
 from purecover._inputs import rows_frame
 from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
@@ -27,8 +28,13 @@ from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
 from purecover.report.pages import write_page
 from purecover.report.prices import Price, estimate_by_others
-from purecover.report.saving import MAX_THRESHOLDS, make_document, read_fields, report_source
-from purecover.report.text import details_text, report_text
+from purecover.report.saving import (
+    MAX_THRESHOLDS,
+    SCHEMA,
+    read_fields,
+    report_source,
+    saved_bands,
+)
 
 if TYPE_CHECKING:
     from purecover.report.document import SavedReport
@@ -303,12 +309,49 @@ class PUReport(Frozen):
             Counts, proportions, metrics, intervals, bands, checks and, if known, the truth; all
             but the replicates. :meth:`json_schema` describes it.
         """
+        from msgspec import UNSET
+
+        from purecover.report.document import SavedBootstrap, SavedOptions, SavedReport
+
         valid.check_flag("curves", curves)
         if counts is not None:
             valid.check_flag("counts", counts)
         else:
             counts = self.counts.n_thresholds <= MAX_THRESHOLDS
-        return make_document(self, curves=curves, counts=counts)
+        drawn, truth, hidden = self.bootstrap, self.truth, self.contradicted
+        bands = {}
+        if drawn is not None:
+            names = ("roc_band", "pr_band")
+            bands = {name: saved_bands(getattr(drawn, name), hidden) for name in names}
+        curve = None
+        if truth is not None and counts:
+            roc = truth.roc
+            curve = {"fpr": roc.fpr_pu, "tpr": roc.tpr_pu, "thresholds": roc.thresholds}
+        return written(
+            SavedReport,
+            self,
+            schema=SCHEMA,
+            # Not imported: the package's front stands above this layer, and is loaded already.
+            version=sys.modules["purecover"].__version__,
+            n_labeled=self.counts.n_labeled,
+            n_unlabeled=self.counts.n_unlabeled,
+            n_negative=self.counts.n_negative,
+            n_thresholds=self.counts.n_thresholds,
+            auc_repaired=self.roc.auc,
+            repair=self.roc.repair,
+            repair_requested=self.roc.repair_requested,
+            repair_pr=self.pr.repair,
+            area=self.pr.area,
+            options=written(SavedOptions, self.metrics.options),
+            bootstrap=None if drawn is None else written(SavedBootstrap, drawn, **bands),
+            truth=None if truth is None else truth.to_dict() | {"roc": curve},
+            counts=self.counts if counts else None,
+            binning=UNSET if self.bounds is None else self.bounds,
+            roc=self.roc if curves and not hidden else UNSET,
+            pr=self.pr if curves and not hidden else UNSET,
+            source=UNSET,  # of which only the command line knows
+            checksum=UNSET,  # when it is complete
+        )
 
     @public
     def to_json(
@@ -413,7 +456,7 @@ class PUReport(Frozen):
             The answer, and the details folded below it, with tables as GitHub and GitLab draw
             them. Names that came with the data cannot leave their cells.
         """
-        from purecover.report.markdown import render_markdown
+        from purecover.documents.markdown import render_markdown
 
         return render_markdown(self)
 
@@ -467,12 +510,16 @@ class PUReport(Frozen):
             All metrics, expected numbers, alpha and beta by other estimators and whatever the
             purity of both ends, assumptions, checks, settings and methods.
         """
-        from purecover._documents.details import sections
+        from purecover.documents.details import sections
+        from purecover.documents.text import details_text
 
         return details_text(sections(self).values())
 
     def __str__(self) -> str:
-        return report_text(self)
+        from purecover.documents.summary import summary
+        from purecover.documents.text import text_of
+
+        return text_of(summary(self))
 
     def __repr__(self) -> str:
         auc = f"{self.auc:.4f}"

@@ -8,7 +8,6 @@ algebra and the same repair.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -16,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._codec import Source, plain, restored, written
+from purecover._codec import Source, plain, restored
 from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import PURoc, ScoreCounts
-from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
@@ -32,11 +30,9 @@ if TYPE_CHECKING:
     from purecover.report.document import (
         SavedBootstrap,
         SavedEnds,
-        SavedEstimation,
         SavedReport,
         SavedTruth,
     )
-    from purecover.report.results import PUReport
 
 SCHEMA = "purecover.report/1"
 """Name and version of the document."""
@@ -48,49 +44,7 @@ KINDS: tuple[Literal["pointwise", "simultaneous"], ...] = ("pointwise", "simulta
 """The bands that are kept of each curve."""
 
 
-def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, Any]:
-    """Return a report without its replicates as plain data."""
-    from msgspec import UNSET
-
-    from purecover.report.document import SavedBootstrap, SavedOptions, SavedReport
-
-    drawn, truth = report.bootstrap, report.truth
-    hidden = report.contradicted
-    bands = {}
-    if drawn is not None:
-        bands = {name: _bands(getattr(drawn, name), hidden) for name in ("roc_band", "pr_band")}
-    curve = None
-    if truth is not None and counts:
-        roc = truth.roc
-        curve = {"fpr": roc.fpr_pu, "tpr": roc.tpr_pu, "thresholds": roc.thresholds}
-    return written(
-        SavedReport,
-        report,
-        schema=SCHEMA,
-        # Not imported: the package's front stands above this layer, and is loaded already.
-        version=sys.modules["purecover"].__version__,
-        n_labeled=report.counts.n_labeled,
-        n_unlabeled=report.counts.n_unlabeled,
-        n_negative=report.counts.n_negative,
-        n_thresholds=report.counts.n_thresholds,
-        auc_repaired=report.roc.auc,
-        repair=report.roc.repair,
-        repair_requested=report.roc.repair_requested,
-        repair_pr=report.pr.repair,
-        area=report.pr.area,
-        options=written(SavedOptions, report.metrics.options),
-        bootstrap=None if drawn is None else written(SavedBootstrap, drawn, **bands),
-        truth=None if truth is None else truth.to_dict() | {"roc": curve},
-        counts=report.counts if counts else None,
-        binning=UNSET if report.bounds is None else report.bounds,
-        roc=report.roc if curves and not hidden else UNSET,
-        pr=report.pr if curves and not hidden else UNSET,
-        source=UNSET,  # of which only the command line knows
-        checksum=UNSET,  # when it is complete
-    )
-
-
-def _bands(band: Callable[[Any], CurveBand], hidden: bool) -> dict[str, Any]:
+def saved_bands(band: Callable[[Any], CurveBand], hidden: bool) -> dict[str, Any]:
     """Both bands of a curve, which share their x and the curve itself; nulls if hidden."""
 
     def shown(values: FloatArray) -> FloatArray:
@@ -162,7 +116,7 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
         "metrics": metrics,
         "intervals": _only(saved.intervals, (*names, *PROPORTIONS)),
         "bootstrap": _read_bootstrap(source, saved.bootstrap, metrics, roc),
-        "estimation": None if saved.estimation is None else _read_estimation(saved.estimation),
+        "estimation": saved.estimation,
         "truth": None if saved.truth is None else _read_truth(source, saved.truth, names),
     }
 
@@ -241,10 +195,6 @@ def _read_bootstrap(
             bands[curve, kind] = restored(CurveBand, saved, kind=kind, **lines)
     kept = {"estimates": estimates, "replicates": {}, "_curves": {}, "bands": bands}
     return restored(KeptBootstrap, saved, **kept)
-
-
-def _read_estimation(saved: SavedEstimation) -> PriorEstimate:
-    return restored(PriorEstimate, saved, intervals=_only(saved.intervals, PROPORTIONS))
 
 
 def _read_truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> dict[str, Any]:

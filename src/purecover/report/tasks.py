@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._typing import BoolArray, FloatArray
 from purecover.counts import ScoreCounts
 from purecover.engines.count import split_rows
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.recovery.rates import effective_size
 
 
@@ -43,64 +42,45 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One task and one score: counts, rows to be counted, or why there are none."""
+    """One task and one score: its counts, or why there are none.
+
+    ``seed`` is that of its bootstrap.
+    """
 
     task: Any
     score: str
     n_labeled: float = 0
     n_unlabeled: float = 0
-    rows: int = 0
-    """The smaller number of rows, labeled or unlabeled."""
     counts: ScoreCounts | None = None
-    columns: tuple[Any, BoolArray, BoolArray | None, FloatArray | None] | None = None
-    """Scores, who is labeled, who is known to be negative, and weights."""
     reason: str | None = None
-
-    @property
-    def key(self) -> tuple[Any, str]:
-        """Task and score, which no other part has."""
-        return self.task, self.score
-
-    def refusal(self, min_rows: int = 0) -> str | None:
-        """Why it is not even tried."""
-        if self.reason is not None:
-            return self.reason
-        for n, side in ((self.n_labeled, "labeled"), (self.n_unlabeled, "unlabeled")):
-            if not n > 0:
-                return f"no {side} row among {self.n_labeled + self.n_unlabeled:,.10g}"
-        if self.rows < min_rows:
-            few = "labeled" if self.n_labeled <= self.n_unlabeled else "unlabeled"
-            rows = "row" if self.rows == 1 else "rows"
-            return f"only {self.rows:,} {few} {rows}, fewer than min_rows={min_rows}"
-        return None
-
-    def counted(self) -> ScoreCounts:
-        """The counts, made now if they are not."""
-        if self.counts is not None or self.columns is None:
-            assert self.counts is not None  # noqa: S101 - those without both have a reason
-            return self.counts
-        values, labeled, negative, weight = self.columns
-        if values.dtype.kind == "f":
-            bad = int(values.size - np.isfinite(values).sum())
-            if bad:
-                raise InvalidInputError(
-                    f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
-                )
-        values = valid.as_real_vector(f"score[{self.score}]", values)
-        negative = negative if negative is not None and negative.any() else None
-        return ScoreCounts._from_marks(values, labeled, negative, weight)
+    seed: int = 0
 
 
-def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Part]:
+def refusal(
+    n_labeled: float, n_unlabeled: float, n_fewest: int = 0, min_rows: int = 0
+) -> str | None:
+    """Why so many rows are not evaluated; ``n_fewest`` are rows where the others are weights."""
+    for n, side in ((n_labeled, "labeled"), (n_unlabeled, "unlabeled")):
+        if not n > 0:
+            return f"no {side} row among {n_labeled + n_unlabeled:,.10g}"
+    if n_fewest < min_rows:
+        few = "labeled" if n_labeled <= n_unlabeled else "unlabeled"
+        rows = "row" if n_fewest == 1 else "rows"
+        return f"only {n_fewest:,} {few} {rows}, fewer than min_rows={min_rows}"
+    return None
+
+
+def count_parts(frame: Any, columns: Columns, labels: dict[str, Any], min_rows: int) -> list[Part]:
     """Counts made by the engine: a scan for each pair of a column of labels and of scores."""
     weight = {} if columns.weight is None else {"sample_weight": columns.weight}
     by = {} if columns.by is None else {"by": columns.by}
     found: dict[tuple[Any, str], ScoreCounts | str] = {}
-    errors = []
+    errors, how = [], {"tolerance": 1e-4, "one_sided": True}
     for label, scores in columns.scores.items():
         for score in scores:
             try:
-                counted = _counts(frame, {"score": score, "labeled": label, **weight, **by}, labels)
+                names = {"score": score, "labeled": str(label), **weight, **by}
+                counted = ScoreCounts._count_frame(frame, names, labels, how)
             except InvalidInputError as error:
                 if by:  # which tasks there are remains unknown
                     raise
@@ -112,27 +92,21 @@ def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Pa
         raise errors[0]
     tasks = sorted({task for task, _ in found}) if by else columns.labels
     return [
-        _counted_part(task, score, found[task, score])
+        _counted_part(task, score, found[task, score], min_rows)
         for task in tasks
         for score in columns.scores.get(task, columns.every_score)
         if (task, score) in found
     ]
 
 
-def _counts(frame: Any, names: dict[str, str], labels: dict[str, Any]) -> dict[Any, ScoreCounts]:
-    return ScoreCounts._count_frame(frame, names, labels, {"tolerance": 1e-4, "one_sided": True})
-
-
-def _counted_part(task: Any, score: str, counts: ScoreCounts | str) -> Part:
+def _counted_part(task: Any, score: str, counts: ScoreCounts | str, min_rows: int) -> Part:
     if isinstance(counts, str):
         return Part(task, score, reason=counts)
     # Of weights only sums are known: as many rows of one weight as would say as much.
-    n_labeled, n_unlabeled = counts.labeled.sum().item(), counts.unlabeled.sum().item()
-    rows = (
-        effective_size(n_labeled, counts.labeled_sq),
-        effective_size(n_unlabeled, counts.unlabeled_sq),
-    )
-    return Part(task, score, n_labeled, n_unlabeled, rows=int(min(rows)), counts=counts)
+    sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
+    squares = counts.labeled_sq, counts.unlabeled_sq
+    fewest = min(effective_size(n, sq) for n, sq in zip(sizes, squares, strict=True))
+    return Part(task, score, *sizes, counts, refusal(*sizes, int(fewest), min_rows))
 
 
 def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> Columns:
@@ -205,7 +179,7 @@ def _score_columns(
 
 
 def read_parts(
-    data: Any, columns: Columns, labeled: Any, weight: Any, labels: dict[str, Any]
+    data: Any, columns: Columns, labeled: Any, weight: Any, labels: dict[str, Any], min_rows: int
 ) -> Iterator[Part]:
     """All tasks and scores, in order of task and then of score."""
     lazy = inputs.lazy_frame(data)
@@ -215,7 +189,7 @@ def read_parts(
             raise valid.bad_type("labeled", must, labeled)
         if weight is not None and columns.weight is None:
             raise valid.bad_type("sample_weight", must, weight)
-        yield from count_parts(lazy, columns, labels)
+        yield from count_parts(lazy, columns, labels, min_rows)
         return
     scores = {name: _numbers(data, name) for name in columns.every_score}
     size = next(iter(scores.values())).size
@@ -245,7 +219,7 @@ def read_parts(
         rows |= {f"score[{one}]": scores[one] for one in columns.scores[name]}
         for group, own in split_rows(rows, by):
             for one in columns.scores[name]:
-                yield _part(name if by is None else group, one, own)
+                yield _part(name if by is None else group, one, own, min_rows)
 
 
 def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
@@ -261,13 +235,26 @@ def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
     return np.asarray(series.to_numpy())
 
 
-def _part(task: Any, score: str, rows: Mapping[str, Any]) -> Part:
-    """Rows of one task, and how many they are."""
+def _part(task: Any, score: str, rows: Mapping[str, Any], min_rows: int) -> Part:
+    """Count the rows of one task, if there are enough and no score is missing."""
     labeled, negative, weight = rows["labeled"], rows.get("negative"), rows.get("weight")
     sides = labeled, ~labeled if negative is None else ~(labeled | negative)
-    sizes = [int(side.sum()) for side in sides]
+    fewest = min(int(side.sum()) for side in sides)
     n_labeled, n_unlabeled = (
-        sizes if weight is None else [float(weight[side].sum()) for side in sides]
+        (side if weight is None else weight[side]).sum().item() for side in sides
     )
-    columns = (rows[f"score[{score}]"], labeled, negative, weight)
-    return Part(task, score, n_labeled, n_unlabeled, rows=min(sizes), columns=columns)
+    part = Part(task, score, n_labeled, n_unlabeled)
+    reason = refusal(n_labeled, n_unlabeled, fewest, min_rows)
+    if reason is not None:
+        return replace(part, reason=reason)
+    values = rows[f"score[{score}]"]
+    if values.dtype.kind == "f" and (bad := int(values.size - np.isfinite(values).sum())):
+        reason = f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
+        return replace(part, reason=reason)
+    try:
+        values = valid.as_real_vector(f"score[{score}]", values)
+        negative = negative if negative is not None and negative.any() else None
+        counts = ScoreCounts._from_marks(values, labeled, negative, weight)
+    except PurecoverError as error:
+        return replace(part, reason=first_line(error))
+    return replace(part, counts=counts)

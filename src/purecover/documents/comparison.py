@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from purecover._documents.details import interval_methods, proportions_facts, resamples
-from purecover._documents.formats import (
+from purecover.documents.details import interval_methods, proportions_facts, resamples
+from purecover.documents.formats import (
     UNDEFINED,
     bounded,
     capitalized,
@@ -18,8 +18,8 @@ from purecover._documents.formats import (
     shortened,
     signed,
 )
-from purecover._documents.parts import Block, Caution, Headline, Row, Table, fact_tables
-from purecover._documents.summary import (
+from purecover.documents.parts import Block, Caution, Headline, Row, Table, fact_tables
+from purecover.documents.summary import (
     SCOPE,
     alpha_line,
     metric_row,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from purecover._documents.formats import (
+from purecover.documents.formats import (
     between,
     capitalized,
     ends,
@@ -15,14 +14,13 @@ from purecover._documents.formats import (
     share,
     share_digits,
 )
-from purecover._documents.parts import Row, Section, Table, fact_tables
-from purecover._documents.summary import (
+from purecover.documents.parts import Row, Section, Table, fact_tables
+from purecover.documents.summary import (
     RANDOM_LABELS_UNSEEN,
-    confidence_level,
-    metric_columns,
+    metric_row,
     sizes,
+    tables_by_kind,
     target_of,
-    title_of,
 )
 from purecover.recovery.metrics import METRICS, RecoveredMetrics
 
@@ -156,33 +154,14 @@ def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
     return [name for name in metrics if not (repeats_f1 and name == "f_beta")]
 
 
-def detailed_row(report: PUReport, name: str) -> Row:
-    """One metric with four decimals: observed, corrected, interval and true value."""
-    metrics, truth = report.metrics, report.truth
-    cells = {"observed": number(metrics.observed[name]), "recovered": number(metrics[name])}
-    if report.contradicted:
-        cells["recovered"] = "–"
-    if confidence_level(report) is not None:
-        cells["interval"] = ends(report.intervals.get(name))
-    if truth is not None:
-        cells["true"] = number(truth.metrics[name])
-    return Row(title_of(name, metrics.options), cells, name, METRICS[name].kind)
-
-
 def _metrics(report: PUReport) -> Section:
     """All metrics worth a row, a table for each kind."""
-    options = report.metrics.options
     headings = {
         "ranking": "Over all thresholds",
         "threshold": f"At the threshold: score ≥ {report.metrics.threshold:.6g}",
-        "top_k": f"Among the {options.top_k or 0:,} highest unlabeled scores",
-        "probability": "Of scores as probabilities of the true class",
     }
-    columns = metric_columns(report)
-    rows = [detailed_row(report, name) for name in shown_metrics(report.metrics)]
-    tables = [
-        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
-    ]
+    rows = [metric_row(report, name, 4) for name in shown_metrics(report.metrics)]
+    tables = tables_by_kind(report, rows, headings)
     notes = [f"Precision and AUC-PR are of {population(report)} ({report.proportions.scenario})."]
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())

@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from purecover._documents.formats import (
+from purecover.checks.base import REGISTRY
+from purecover.documents.formats import (
     bounded,
     cut,
     from_to,
@@ -15,9 +16,8 @@ from purecover._documents.formats import (
     percent,
     precise,
 )
-from purecover._documents.parts import Block, Caution, Headline, Row, Table
-from purecover._documents.summary import NO_FINDING, RANDOM_LABELS_UNSEEN, SCOPE
-from purecover.checks.base import REGISTRY
+from purecover.documents.parts import Block, Caution, Headline, Row, Table
+from purecover.documents.summary import NO_FINDING, RANDOM_LABELS_UNSEEN, SCOPE
 from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from purecover._documents.details import sections
-from purecover._documents.formats import cut, versions
-from purecover._documents.parts import Caution, Section, Table
-from purecover._documents.summary import summary
+from purecover.documents.details import sections
+from purecover.documents.formats import cut, versions
+from purecover.documents.parts import Caution, Section, Table
+from purecover.documents.summary import summary
 
 if TYPE_CHECKING:
     from purecover.report.results import PUReport

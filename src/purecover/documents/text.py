@@ -8,9 +8,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from purecover._documents.formats import capitalized, cut, number
-from purecover._documents.parts import Block, Caution, Row, Section, Table
-from purecover._documents.summary import alpha_line, cautions, metric_columns, summary
+from purecover.documents.details import shown_metrics
+from purecover.documents.evidence import evidence_headline
+from purecover.documents.formats import capitalized, cut, number
+from purecover.documents.parts import Block, Caution, Row, Section, Table
+from purecover.documents.summary import alpha_line, cautions, metric_columns, metric_row, summary
 
 if TYPE_CHECKING:
     from purecover.intervals.evidence import EvidenceThresholds
@@ -24,11 +26,6 @@ _LONGEST_TITLE, _LONGEST_WORDS = 46, 60
 def text_of(blocks: Iterable[Block]) -> str:
     """Return blocks as text, with an empty line between them."""
     return "\n\n".join("\n".join(_block_lines(block)) for block in blocks if block)
-
-
-def report_text(report: PUReport) -> str:
-    """Return the answer of a report as text."""
-    return text_of(summary(report))
 
 
 def shell_text(found: Any, file: object, *, details: bool = False) -> str:
@@ -128,11 +125,9 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
 
     The report is of the same data at that threshold and by the same criterion.
     """
-    from purecover._documents.details import detailed_row, shown_metrics
-
     columns, corrected = metric_columns(report), report.bootstrap is not None
     corrected = corrected and report.bootstrap.optimism is not None  # type: ignore[union-attr]
-    rows = [detailed_row(report, name) for name in shown_metrics(choice.metrics)]
+    rows = [metric_row(report, name, 4) for name in shown_metrics(choice.metrics)]
     blocks: list[Block] = [
         [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")],
         [capitalized(f"{report.confusion}."), alpha_line(report)],
@@ -156,8 +151,6 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
 
 def render_evidence_text(found: EvidenceThresholds, report: PUReport) -> str:
     """Return thresholds of evidence, where alpha comes from, and warnings."""
-    from purecover._documents.evidence import evidence_headline
-
     said = evidence_headline(found, report)
     more: list[str | Caution] = [*said.more[1:], *said.cautions]
     return "\n".join([str(found), *_block_lines(more)])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from purecover._documents.formats import percent, share, with_minus
-from purecover._documents.parts import Caution, Headline, Row, Section, Table, fact_tables
-from purecover._documents.summary import alpha_line, cautions
 from purecover.checks.catalog import warnings_of_data
+from purecover.documents.formats import percent, share, with_minus
+from purecover.documents.parts import Caution, Headline, Row, Section, Table, fact_tables
+from purecover.documents.summary import alpha_line, cautions
 
 if TYPE_CHECKING:
     from purecover.intervals.evidence import EvidenceThresholds

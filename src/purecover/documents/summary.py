@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from purecover._documents.formats import (
+from purecover._typing import Target
+from purecover.documents.formats import (
     WIDE,
     bounded,
     capitalized,
+    ends,
     from_to,
     number,
     percent,
@@ -18,8 +21,7 @@ from purecover._documents.formats import (
     share,
     shares_within,
 )
-from purecover._documents.parts import Block, Caution, Headline, Row, Table
-from purecover._typing import Target
+from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.recovery.metrics import METRICS, MetricOptions
 from purecover.recovery.rates import map_rates
 
@@ -60,7 +62,10 @@ PRICES = {
 
 def summary(report: PUReport, file: str | None = None) -> list[Block]:
     """Return the answer as lines and tables; ``file`` names the file that a command read."""
-    blocks: list[Block] = [[_data_line(report, file)]]
+    data = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
+    if report.scores_from is not None:
+        data += f"; scores of {report.scores_from}"
+    blocks: list[Block] = [[data]]
     if told := cautions(report):
         blocks.append(told)
     blocks.append(metric_tables(report))
@@ -101,16 +106,6 @@ def size_line(counts: ScoreCounts) -> str:
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
     return f"{text}, in {counts.n_thresholds:,} bins of scores" if counts.is_binned else text
-
-
-def _data_line(report: PUReport, file: str | None) -> str:
-    text = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
-    return text if report.scores_from is None else f"{text}; scores of {report.scores_from}"
-
-
-def has_rare_positives(report: PUReport) -> bool:
-    """Return whether positives are so rare that precision says more than the AUC."""
-    return 0 < report.metrics.prior < RARE and "precision" in report.metrics
 
 
 def title_of(name: str, options: MetricOptions) -> str:
@@ -155,47 +150,65 @@ def metric_columns(report: PUReport) -> dict[str, str]:
     return columns if report.truth is None else columns | {"true": "True"}
 
 
-def metric_row(report: PUReport, name: str) -> Row:
+def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
     """One metric: observed, corrected, and its interval and true value if there are any.
 
-    The observed value is of the rows that the corrected one is of: among unlabeled rows alone
-    there is none of precision.
+    All with so many digits, or by default with as many as the interval allows. Then the observed
+    value is of the rows that the corrected one is of: among unlabeled rows alone there is none of
+    precision.
     """
-    interval = None if report.infeasible and name == "roc_auc" else report.intervals.get(name)
-    metric = METRICS[name]
-    unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
-    cells = {"observed": "" if unseen else number(report.metrics.observed[name], 3)}
-    value, least = report.metrics[name], metric.range[0]
-    if report.contradicted:
-        cells["recovered"], interval = "-", None
-    elif math.isfinite(least) and math.isfinite(metric.range[1]):
-        cells["recovered"] = precise(value, interval)
+    metrics, truth, metric = report.metrics, report.truth, METRICS[name]
+    interval = report.intervals.get(name)
+    true = number(truth.metrics[name], digits or 3) if truth else ""
+    value, seen = number(metrics[name], digits or 3), number(metrics.observed[name], digits or 3)
+    if digits is not None:
+        shown = ends(interval)
     else:
-        cells["recovered"] = number(value, 3)
-    if confidence_level(report) is not None:
-        cells["interval"] = from_to(interval)
-    if report.truth is not None:
-        cells["true"] = number(report.truth.metrics[name], 3)
-    return Row(title_of(name, report.metrics.options), cells, name, metric.kind)
+        unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
+        interval = None if report.infeasible and name == "roc_auc" else interval
+        seen, shown = "" if unseen else seen, from_to(interval)
+        if all(map(math.isfinite, metric.range)):
+            value = precise(metrics[name], interval)
+    if report.contradicted:
+        value, shown = "-" if digits is None else "–", ""
+    cells = {"observed": seen, "recovered": value, "interval": shown, "true": true}
+    columns = metric_columns(report)
+    cells = {key: text for key, text in cells.items() if key in columns}
+    return Row(title_of(name, metrics.options), cells, name, metric.kind)
+
+
+def tables_by_kind(
+    report: PUReport, rows: Iterable[Row], headings: Mapping[str, str], end: str = ""
+) -> list[Table]:
+    """Return a table for each kind of metric, under headings with a sign at their end."""
+    headings = {
+        "top_k": f"Among the {report.metrics.options.top_k or 0:,} highest unlabeled scores{end}",
+        "probability": f"Of scores as probabilities of the true class{end}",
+        **headings,
+    }
+    columns = metric_columns(report)
+    return [
+        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
+    ]
 
 
 def metric_tables(report: PUReport) -> list[Table]:
     """The main metrics, a table for each kind; with rare positives or a review, precision leads."""
-    options, columns = report.metrics.options, metric_columns(report)
-    leads = has_rare_positives(report) or report.review is not None
-    names = [*_OVERALL, *_AT_THRESHOLD, *requested_metrics(options)]
+    leads = 0 < report.metrics.prior < RARE or report.review is not None
+    names = [*_OVERALL, *_AT_THRESHOLD, *requested_metrics(report.metrics.options)]
     if leads:
         names.sort(key=_lead_order)
+    rows = [metric_row(report, name) for name in names if name in report.metrics]
+    limit, counts = report.threshold, report.counts
+    how = "given" if report.threshold_chosen else "best Youden index"
+    if report.review is not None:
+        how = f"to review {report.review:,} rows"
+    flagged = float(counts.unlabeled[counts.thresholds >= limit].sum())
     headings = {
         "ranking": "Over all thresholds:" if leads else "",
-        "threshold": _threshold_heading(report),
-        "top_k": f"Among the {options.top_k or 0:,} highest unlabeled scores:",
-        "probability": "Of scores as probabilities of the true class:",
+        "threshold": f"At score >= {limit:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):",
     }
-    rows = [metric_row(report, name) for name in names if name in report.metrics]
-    tables = [
-        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
-    ]
+    tables = tables_by_kind(report, rows, headings, ":")
     for table in tables:
         if table.rows[0].kind == "threshold":
             table.rows.extend(_count_rows(report))
@@ -206,15 +219,6 @@ def _lead_order(name: str) -> tuple[bool, bool]:
     return METRICS[name].kind != "threshold", name != "precision"
 
 
-def _threshold_heading(report: PUReport) -> str:
-    c, counts = report.metrics, report.counts
-    how = "given" if report.threshold_chosen else "best Youden index"
-    if report.review is not None:
-        how = f"to review {report.review:,} rows"
-    flagged = float(counts.unlabeled[counts.thresholds >= c.threshold].sum())
-    return f"At score >= {c.threshold:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):"
-
-
 def _count_rows(report: PUReport) -> list[Row]:
     """Positives flagged and missed among the unlabeled, unless next to nothing is known of them."""
     c = report.confusion
@@ -223,11 +227,9 @@ def _count_rows(report: PUReport) -> list[Row]:
         value, ends = getattr(c, name), c.intervals.get(name)
         if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
             return rows
-        cells = {"observed": "", "recovered": f"{value:,.0f}"}
-        if confidence_level(report) is not None:
-            cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}" if ends else ""
-        if report.truth is not None:
-            cells["true"] = ""
+        cells = dict.fromkeys(metric_columns(report), "") | {"recovered": f"{value:,.0f}"}
+        if ends and "interval" in cells:
+            cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}"
         rows.append(Row(title, cells, name))
     return rows
 
