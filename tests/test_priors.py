@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import purecover as pu
-from purecover import MixtureProportions, simulate
+from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators import PriorEstimate, base
+from purecover.estimators import base
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.choice import check_estimator, with_clean_labels
@@ -286,7 +286,6 @@ def test_a_note_of_nearly_everyone_names_the_exception_and_names_stay_whole() ->
     assert "\nname-a, name-d, name-e: lost" in text_of("lost", "x", "y", "lost", "lost")
     long = text_of("lost", "x " * 45 + "name-of-this-length")
     assert "name-of-this-length" in long
-
 
 
 def test_an_estimator_by_name_by_example_or_by_default() -> None:
