@@ -310,7 +310,8 @@ def range_line(report: PUReport) -> str:
 def least_delta(report: PUReport) -> float:
     """Return the least beta - alpha that the scores allow, at most that of the report.
 
-    It follows from how pure the ends of the scores may be; where alpha was given, from an AUC of 1.
+    It follows from how pure the ends of the scores may be, with the sampling error that the
+    interval includes; where alpha was given, from an AUC of 1.
     """
     found, used = report.estimation, report.proportions.delta
     if found is None:
@@ -318,7 +319,8 @@ def least_delta(report: PUReport) -> float:
         return least if report.contradicted else min(least, used)
     pure = [d for d in (found.delta_pure, found.delta_pure_noisy) if d is not None]
     pure = pure or [found.identification.get("delta", (used, 1.0))[0]]
-    return min(*pure, used)
+    ends = found.intervals.get("delta")
+    return min(*pure, used if ends is None else min(ends.low, used))
 
 
 def precision_if(report: PUReport, alpha: float, beta: float) -> float:
