@@ -258,11 +258,11 @@ def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
 
 
 def check_names(parameter: str, values: object, choices: Collection[str]) -> tuple[str, ...]:
-    """A list of a few words, each from ``choices``."""
+    """A list of a few words, each from ``choices``; a string is one of them."""
     must = "a list of names"
     known = ", ".join(choices)
     if isinstance(values, str):
-        raise bad_type(parameter, must, values, f"write [{values!r}]")
+        values = (values,)
     if not is_iterable(values):
         raise bad_type(parameter, must, values, f"the names are {known}")
     names = tuple(values)
