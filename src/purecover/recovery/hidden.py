@@ -118,7 +118,7 @@ def recover_hidden(
     .. math::
 
         A_{HN} = \Phi(\Phi^{-1}(A_{LN}) - \Phi^{-1}(\theta)), \qquad
-        \gamma_H = \Phi(\Phi^{-1}(\gamma_L) - \sqrt 2\,\Phi^{-1}(\theta))
+        \gamma_H = \Phi(\Phi^{-1}(\gamma_L) - \sqrt{2}\,\Phi^{-1}(\theta))
 
     for the recalls :math:`\gamma` of labeled-like and hidden positives, where a share
     :math:`F_L = \beta\gamma_L + (1-\beta)F_0` of the labeled and
