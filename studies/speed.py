@@ -1,4 +1,4 @@
-"""Time and memory: counts against scikit-learn, reports, estimators, files, and networks.
+"""Time and memory: counts against scikit-learn, reports, estimators and files.
 
 ``python -m studies.speed`` prints a section for each; ``--parts counts,files`` runs some. Ratios
 come from one run in which the competitors take turns, so that a busy machine slows all alike. What
@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from studies._common import arguments, conclude, progress, publish, table
 
 import purecover as pu
@@ -324,52 +323,15 @@ def study_files(size: int, repeats: int, seed: int) -> Part:
     return text + table(["reader and file", "seconds", "CPU seconds"], rows), []
 
 
-def study_networks(networks: int, seed: int) -> Part:
-    """Bagged networks of purecover-paper beside scikit-learn's, on 11,000 rows of 16 features."""
-    from sklearn.ensemble import BaggingClassifier
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from purecover_paper.networks import BaggedNetworks
-
-    rng = np.random.default_rng(seed)
-    labeled: NDArray[np.bool_] = np.arange(11_000) < 1000
-    positive = labeled | (rng.random(labeled.size) < 0.25)
-    features = rng.normal(size=(labeled.size, 16))
-    features[positive, :2] *= 1.6
-    features[positive, 2:6] += 0.5
-    network = MLPClassifier(
-        (5,), early_stopping=True, validation_fraction=0.25, max_iter=500, n_iter_no_change=25,
-        random_state=seed,
-    )  # fmt: skip
-    theirs = BaggingClassifier(
-        make_pipeline(StandardScaler(), network), networks, oob_score=True, random_state=seed
-    )
-    ours = BaggedNetworks(networks, device="cpu", random_state=seed)
-    rows = []
-    for name, model in (("BaggedNetworks", ours), ("scikit-learn's, the same patience", theirs)):
-        progress(name)
-        start = time.process_time()
-        model.fit(features, labeled)
-        seconds = time.process_time() - start
-        scores = model.oob_score_samples_ if model is ours else model.oob_decision_function_[:, 1]
-        auc = pu.recovery.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
-        rows.append([name, f"{seconds:.2f}", f"{auc:.4f}"])
-    headers = ["networks", "CPU s", "out-of-bag AUC of labeled against unlabeled"]
-    return f"## {networks} networks of 5 hidden units\n\n" + table(headers, rows), []
-
-
 def main() -> int:
     """Run the study."""
     parser = arguments(str(__doc__).splitlines()[0], replicates=3)
-    parser.add_argument("--parts", default="counts,reports,estimators,files,networks")
+    parser.add_argument("--parts", default="counts,reports,estimators,files")
     parser.add_argument("--sizes", type=float, nargs="+", default=[1e5, 1e6, 1e7], help="of counts")
     parser.add_argument("--size", type=float, default=1e6, help="rows of the large file")
     parser.add_argument("--large", default="1000000+10000000", help="labeled + unlabeled, of fits")
     parser.add_argument("--only", nargs="*", default=[], help="names of estimators")
     parser.add_argument("--resamples", type=int, default=2000, help="bootstrap replicates")
-    parser.add_argument("--networks", type=int, default=100, help="networks of an ensemble")
     asked = parser.parse_args()
     n, size, seed = asked.replicates, int(asked.size), asked.seed
     sizes = [int(each) for each in asked.sizes]
@@ -379,7 +341,6 @@ def main() -> int:
         "reports": lambda: study_reports(size, n, asked.resamples, seed),
         "estimators": lambda: study_estimators((n_labeled, n_unlabeled), n, asked.only, seed),
         "files": lambda: study_files(size, n, seed),
-        "networks": lambda: study_networks(asked.networks, seed),
     }
     done = [parts[name]() for name in asked.parts.split(",")]
     threads = os.environ.get("OPENBLAS_NUM_THREADS", "as many as there are cores")
