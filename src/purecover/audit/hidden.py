@@ -108,8 +108,8 @@ def judge_hidden(
     Notes
     -----
     Let :math:`\gamma_L` and :math:`F_U` be the shares of labeled and unlabeled rows above a cut.
-    With :math:`\gamma_H = \Phi(\Phi^{-1}(\gamma_L) - \sqrt{2}\,\Phi^{-1}(\theta))` a stratum between
-    two cuts has the purity
+    With :math:`\gamma_H = \Phi(\Phi^{-1}(\gamma_L) - \sqrt{2}\,\Phi^{-1}(\theta))` a stratum
+    between two cuts has the purity
 
     .. math::
 
