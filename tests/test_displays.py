@@ -402,7 +402,7 @@ def test_steps_show_the_metric_of_any_threshold(between: float) -> None:
 def test_threshold_complaints() -> None:
     curves, draw = CASES["threshold"].result, ThresholdDisplay.from_predictions
     for wrong, pattern in [
-        ({"metrics": "f1"}, r"write \['f1'\]"),
+        ({"metrics": "f2"}, "did you mean 'f1'"),
         ({"metrics": []}, "at least one name"),
         (
             {"metrics": ["f1", "roc_auc"]},

@@ -119,7 +119,7 @@ def test_intervals_hold_where_no_end_is_pure(name: str, beta: float | None) -> N
 
 def test_what_is_assumed_is_put_where_it_belongs() -> None:
     data, few = (SAMPLE.scores, SAMPLE.labeled), {"n_resamples": 0}
-    pure = pu.evaluate(*data, assume=["pure-top"], **few)
+    pure = pu.evaluate(*data, assume="pure-top", **few)
     assert pure.proportions.alpha == LabelCurve().fit(SAMPLE.counts).proportions_.alpha
     both = pu.evaluate(*data, assume=["pure-top", "clean-labels"], **few)
     assert both.estimation.beta_given
@@ -131,7 +131,7 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
         ({"assume": ["pure-top"], "estimator": "bbe"}, "left out where 'estimator' is given"),
         ({"assume": ["clean-labels"], "beta": 0.9}, "1 where clean labels are assumed"),
         ({"assume": ["pure"]}, "pure-top"),
-        ({"assume": "pure-top"}, "a list of names"),
+        ({"assume": "pure"}, "did you mean 'pure-top'"),
     ):
         with pytest.raises((ValueError, TypeError), match=words):
             pu.evaluate(*data, **wrong, **few)

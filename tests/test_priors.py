@@ -163,7 +163,7 @@ def test_rejected_draws_are_told() -> None:
 @pytest.mark.parametrize(
     ("estimators", "error", "says"),
     [
-        ("bbe", InvalidTypeError, r"write \['bbe'\]"),
+        ("bbes", InvalidInputError, "did you mean 'bbe'"),
         (["bbes"], InvalidInputError, "did you mean 'bbe'"),
         ([], InvalidInputError, "at least one"),
         (["bbe", "bbe"], InvalidInputError, "'bbe' twice"),

@@ -383,7 +383,7 @@ def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
         hint = "put it into a list"
         raise valid.bad_type("estimators", "a list of names or estimators", estimators, hint)
     if isinstance(estimators, str) or not valid.is_iterable(estimators):
-        valid.check_names("estimators", estimators, names)
+        estimators = valid.check_names("estimators", estimators, names)
     given = list(estimators)
     words = [each for each in given if isinstance(each, str)]
     valid.check_names("estimators", words, names)
