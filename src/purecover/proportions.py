@@ -40,7 +40,7 @@ def check_target(target: object) -> None:
 
 
 def percent_hint(value: object) -> str | None:
-    """What to say of a wrong share that looks like a percentage; None of any other."""
+    """Return a hint for an invalid share that looks like a percentage; None for any other value."""
     if isinstance(value, str):
         return PERCENT_HINT if "%" in value else None
     looks_like = isinstance(value, (int, float)) and LEAST_PERCENTAGE <= value <= 100
@@ -369,7 +369,7 @@ _HINT = "build it with MixtureProportions(alpha=..., beta=...)"
 check_proportions = partial(
     valid.check_instance, "proportions", kind=MixtureProportions, hint=_HINT
 )
-"""The check of what recovery takes beside counts."""
+"""The check of proportions."""
 
 
 def _labeled_share(counts: ScoreCounts) -> float:
@@ -385,11 +385,11 @@ def _labeled_share(counts: ScoreCounts) -> float:
 
 
 ASSUMABLE = ("pure-top", "clean-labels")
-"""What a caller may know of scores and labels whose alpha is estimated."""
+"""Assumptions on scores and labels that a caller may make if alpha is estimated."""
 
 
 class ProportionEstimator(Protocol):
-    """What can estimate alpha and beta of many replicates at once."""
+    """Estimator of alpha and beta of many replicates at once."""
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -399,7 +399,7 @@ class ProportionEstimator(Protocol):
 
 
 ASSUMED = "beta assumed"
-"""How the origin of proportions ends of whose beta nobody said anything."""
+"""End of the origin of proportions whose beta is not given."""
 
 FROM_SCORES = "beta from the scores"
 """How the origin of proportions ends whose alpha comes from an audit that saw no labeled row."""
@@ -407,7 +407,7 @@ FROM_SCORES = "beta from the scores"
 
 @runtime_checkable
 class UncertainProportions(Protocol):
-    """Alpha and beta with what is not known of them, such as :class:`AuditPosterior`."""
+    """Alpha and beta with their uncertainty, such as :class:`AuditPosterior`."""
 
     @property
     def believed(self) -> MixtureProportions:
@@ -416,7 +416,7 @@ class UncertainProportions(Protocol):
 
     @property
     def doubt(self) -> str:
-        """What speaks against them, in a sentence; empty if nothing does."""
+        """Reasons against these proportions, as a sentence; empty if there are none."""
         ...
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
@@ -425,7 +425,7 @@ class UncertainProportions(Protocol):
 
 
 class KnownKeywords(TypedDict, total=False):
-    """What is known of alpha and beta, where a function does not estimate them."""
+    """Keyword parameters of alpha and beta for functions that do not estimate them."""
 
     alpha: float | None
     beta: float | None
@@ -491,7 +491,7 @@ def _left_unlabeled(
 
 @dataclass(frozen=True)
 class GivenProportions(Parameters):
-    """What a caller said, before the data are known.
+    """Parameters of alpha and beta as given by the caller, before the data are known.
 
     Exactly one of ``alpha``, ``prior``, ``label_frequency`` and ``proportions`` is set, or none
     where the function estimates them. A prior without a scenario is refused: the same number
@@ -541,14 +541,15 @@ class GivenProportions(Parameters):
     estimator: ProportionEstimator | str | None = parameter(
         None,
         "PriorEstimator or str",
-        """What estimates alpha and beta where nothing is said of alpha: an estimator such as
-        ``AlphaMaxN()``, or a name from ``prior_estimators()``; ours by default.""",
+        """Estimator of alpha and beta if alpha is not given: an estimator such as
+        ``AlphaMaxN()``, or a name from ``prior_estimators()``; by default
+        ``ReferencePosterior()``.""",
     )
     assume: Collection[str] = parameter(
         (),
         "collection of str",
-        """What you know where alpha is estimated: ``"pure-top"``, that the best scores are all
-        positives (and the worst all negatives), which makes intervals narrow; and
+        """Assumptions if alpha is estimated: ``"pure-top"``, that the highest scores are all
+        positives (and the lowest all negatives), which makes intervals narrow; and
         ``"clean-labels"``, which is ``beta=1``.""",
         partial(valid.check_names, choices=ASSUMABLE),
     )
@@ -571,7 +572,7 @@ class GivenProportions(Parameters):
 
     @property
     def ways(self) -> list[str]:
-        """Names of the parameters that say what alpha is."""
+        """Names of the given parameters that determine alpha."""
         names = ("alpha", "prior", "label_frequency", "proportions")
         return [name for name in names if getattr(self, name) is not None]
 
@@ -690,7 +691,7 @@ class GivenProportions(Parameters):
     def following(
         self, counts: ScoreCounts, rng: np.random.Generator, *, grouped: bool = False
     ) -> FollowingShare | None:
-        """What gives replicates an alpha, where that follows from the share of labeled rows."""
+        """Return the rule of a replicate's alpha if it depends on the labeled share, or None."""
         if self.label_frequency is None and (self.prior is None or self.scenario != "censoring"):
             return None
         n_rows = counts.n_labeled + counts.n_unlabeled

@@ -23,7 +23,7 @@ from purecover_paper.arguments import require
 from purecover_paper.files import write_whole
 
 _TARGETS = frozenset({"class", "target", "y", "medv", "quality", "strength"})
-"""What online copies call the target; where none is so called, it is the last column."""
+"""Names of the target in online copies; if no column has one of them, it is the last column."""
 
 
 class UnfitTableError(Exception):

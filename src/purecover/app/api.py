@@ -1,4 +1,4 @@
-"""What the page asks for: take files, start reports, say how far they are, hand them out."""
+"""Endpoints of the local page: upload files, start reports, show their progress, return them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FIELDS = {
     "truth": "“True class”",
     "sample_weight": "“Weight”",
 }
-"""What the form calls the fields of a request."""
+"""Labels of the form by field of a request."""
 # What reads files names options; in quotes it is data.
 _OPTION = re.compile(r"(?<![\w'\"-])--([a-z-]+)(?![\w-])")
 
@@ -54,7 +54,7 @@ class ApiError(HTTPException):
 
 Endpoint = Callable[["Api", Request], Awaitable[Response]]
 ROUTES: dict[str, dict[str, Endpoint]] = {}
-"""What answers each path, by method."""
+"""Endpoints by path and method."""
 
 
 def route(method: str, path: str) -> Callable[[Endpoint], Endpoint]:
@@ -154,7 +154,7 @@ class Api:
 
     @route("POST", "/api/example")
     async def add_example(self, _: Request) -> Response:
-        """Take the scores that come with purecover as if they had been sent."""
+        """Add the example scores of purecover as if they had been uploaded."""
         example = self.settings.example
         if example is None:
             raise ApiError(404, "this server has no example.")
@@ -188,7 +188,7 @@ class Api:
         return json_answer(upload.about, 201)
 
     async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
-        """Write to the disk while counting: a chunked body does not say how long it is."""
+        """Write a body to disk and check its size: a chunked body does not declare its length."""
         size = 0
         parts = aiter(content)
         pause, began = self.settings.upload_pause, asyncio.get_running_loop().time()
@@ -308,7 +308,7 @@ class Api:
 
     @route("GET", "/api/jobs/{job}/report.json")
     async def report_json(self, request: Request) -> Response:
-        """The report as data: what purecover evaluate --json prints."""
+        """Return the report as JSON, as ``purecover evaluate --json`` prints it."""
         return self._report(request, "report.json", "application/json")
 
     def _report(self, request: Request, name: str, kind: str) -> FileResponse:

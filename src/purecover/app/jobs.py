@@ -22,7 +22,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 MB = 10**6
 LOOKS = 2
-"""Files looked into at the same time, so that one that is slow to open holds up no other."""
+"""Files opened at the same time, so that a slow one does not block the others."""
 MAX_ANSWER = 1 << 23
 """Bytes of the longest answer of a worker."""
 _START_TIMEOUT = 120.0
@@ -87,7 +87,7 @@ class Settings:
 
 
 def machine_memory() -> int:
-    """Bytes of memory of this machine or container; 0 where the system does not say."""
+    """Return the bytes of memory of this machine or container; 0 if they are unknown."""
     found = []
     with suppress(AttributeError, ValueError, OSError):
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -105,7 +105,7 @@ Word = Annotated[str, Meta(max_length=1000)]
 
 
 class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What to evaluate; the names are those of the options of purecover evaluate."""
+    """Request of a report; fields are named as the options of ``purecover evaluate``."""
 
     file: Id
     score: Scores
@@ -129,7 +129,7 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What was said, by name, but for the file."""
+        """Fields that are set, by name, except the file."""
         values = {name: getattr(self, name) for name in self.__struct_fields__ if name != "file"}
         return {name: value for name, value in values.items() if value is not UNSET}
 
@@ -151,7 +151,7 @@ class Evaluate(Struct, tag=True):
 
 
 class Step(Struct, tag=True):
-    """How far a task is; a total of 0 is unknown. The first says that a worker is ready."""
+    """Progress of a task; a total of 0 is unknown. The first one means that a worker is ready."""
 
     step: str
     done: int = 0
@@ -164,11 +164,11 @@ class ColumnInfo(Struct):
     name: str
     numbers: bool
     values: dict[str, int] = {}
-    """Rows by value, blank ones under "", where there are few values."""
+    """Numbers of rows by value, blank ones under "", if there are few values."""
 
 
 class Looked(Struct, tag=True):
-    """What the first rows of a file show."""
+    """Columns, first rows and recognized roles of a file."""
 
     columns: list[ColumnInfo]
     rows: list[list[str]]
@@ -176,7 +176,7 @@ class Looked(Struct, tag=True):
 
 
 class Evaluated(Struct, tag=True):
-    """A report is in the folder; what the list of reports shows of it."""
+    """Answer to a finished report: its entry in the list of reports."""
 
     notes: list[str]
     figures: dict[str, float]
@@ -227,7 +227,7 @@ class Worker:
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> Worker:
-        """Start a process and wait until it says that it is ready."""
+        """Start a process and wait until it is ready."""
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=PIPE,

@@ -45,7 +45,7 @@ class Upload:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the page is told."""
+        """Fields that are sent to the page."""
         names = ("name", "size", "columns", "rows", "guess")
         return {"file": self.id} | {name: getattr(self, name) for name in names}
 
@@ -79,7 +79,7 @@ class Job:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the page is told."""
+        """Fields that are sent to the page."""
         hidden = ("id", "folder", "used", "task")
         told = {name: value for name, value in vars(self).items() if name not in hidden}
         return {"job": self.id} | told
@@ -151,7 +151,7 @@ class Store:
             shutil.copyfile(source, target)
 
     def end_job(self, job: Job) -> None:
-        """What is left of the data in the folder goes; the report stays for a while."""
+        """Remove the data from the folder of a finished job and keep the report for a while."""
         job.used = self._clock()
         keep = REPORTS if job.state == "done" else ()
         with suppress(OSError):
@@ -179,7 +179,7 @@ class Store:
         return found
 
     def sweep(self) -> None:
-        """Remove what nobody has used for long."""
+        """Remove files and reports that have not been used for a long time."""
         oldest = self._clock() - self._settings.keep
         for upload in [item for item in self.uploads.values() if item.used < oldest]:
             self.drop_upload(upload)

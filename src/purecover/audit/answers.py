@@ -1,4 +1,4 @@
-r"""What judged rows say of alpha and beta, together with the scores.
+r"""Posterior of alpha and beta given judged rows and scores.
 
 Draws of alpha and beta from the posterior of the scores are weighted by the likelihood of the
 verdicts. Where labels went to positives at random, a draw says how many positives each stratum of
@@ -64,7 +64,7 @@ class Strata(NamedTuple):
 
     @classmethod
     def of(cls, judged: JudgedRows) -> Strata:
-        """Count them."""
+        """Count the rows of each stratum."""
         positive, n = judged.tally(labeled=False)
         labeled_positive, n_labeled = judged.tally(labeled=True)
         design = judged.design
@@ -217,7 +217,7 @@ class AuditPosterior(Frozen):
 
     @property
     def doubt(self) -> str:
-        """What speaks against a common posterior, in a sentence; empty if nothing does."""
+        """Reasons against a common posterior, as a sentence; empty if there are none."""
         said = []
         if self.conflict:
             chance = f"(p = {self.tail_probability:.2g})"

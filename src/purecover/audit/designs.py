@@ -1,4 +1,4 @@
-"""Which rows to judge by hand, and what the judges say of them.
+"""Designs of audits, which choose rows to judge by hand, and the verdicts on these rows.
 
 A cut of the score splits the rows into strata, the first at the top. Within a stratum the judged
 unlabeled rows are a random sample of all unlabeled ones, and so are the judged labeled rows; how
@@ -32,14 +32,14 @@ STRATUM_SHARES = (0.25, 0.6)
 """Samples of all rows are stratified at the scores that these shares of the labeled rows reach."""
 
 ROW, DESIGN, ANSWER = "row", "design", "positive"
-"""Columns of a file of judged rows, beside those of the data."""
+"""Columns of a file of judged rows, in addition to those of the data."""
 
 _WORDS = {
     **dict.fromkeys(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "x"), 1),
     **dict.fromkeys(("0", "0.0", "no", "n", "false", "f", "negative", "neg"), 0),
     **dict.fromkeys(("", "none", "nan", "<na>", "na", "null", "skip"), -1),
 }
-"""What a verdict may look like: positive, negative, or none."""
+"""Accepted spellings of a verdict: 1 is positive, 0 negative, -1 not judged."""
 
 
 class ScoredLabels(NamedTuple):
@@ -127,7 +127,7 @@ class AuditDesign(Frozen):
 
     @public
     def answer(self, verdicts: ArrayLike) -> JudgedRows:
-        """Join the rows with what the judges say.
+        """Join the rows with the verdicts of the judges.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class JudgedRows(Frozen):
     def from_array(
         cls, verdicts: ArrayLike, scores: ArrayLike, labeled: ArrayLike, *, design: str
     ) -> JudgedRows:
-        """Take verdicts that stand beside all rows.
+        """Return judged rows from verdicts for all rows.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class JudgedRows(Frozen):
 
     @property
     def n_skipped(self) -> int:
-        """How many of the rows nobody judged."""
+        """Number of rows without a verdict."""
         return int((self.verdicts < 0).sum())
 
     def tally(self, *, labeled: bool) -> tuple[IntArray, IntArray]:

@@ -28,7 +28,7 @@ N_DRAWS = 4000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HiddenEstimate(Frozen):
-    """What judged rows show of the hidden positives.
+    """Estimates of metrics of all positives, hidden ones included, from judged rows.
 
     Attributes
     ----------

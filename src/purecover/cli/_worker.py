@@ -1,4 +1,4 @@
-"""A process that works for the local page: tasks come as lines of JSON, and so do the answers.
+"""Worker process of the local page: it reads tasks and writes answers as lines of JSON.
 
 ``python -P -m purecover.cli._worker ROOT KIND MEMORY`` reads tasks from standard input until the
 server leaves. Files are read by what the command line reads them with, and the report says which
@@ -68,7 +68,7 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
 
 
 def _command(file: str, request: ReportRequest) -> str:
-    """What makes the same report in a shell; each option is one word, so that no value is one."""
+    """Return the shell command of the same report, each option with its value as one word."""
     words = []
     for name, value in request.given.items():
         option = f"--{name.replace('_', '-')}"

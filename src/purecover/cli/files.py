@@ -37,7 +37,7 @@ FORMATS = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
 }
-"""What the ending of a name says about the content; .gz behind it changes nothing."""
+"""Formats by the suffix of a file name; a further suffix .gz is ignored."""
 
 OBVIOUS = {
     "score": (
@@ -49,7 +49,7 @@ OBVIOUS = {
     "sample_weight": ("weight", "weights", "sample_weight"),
     "groups": ("group", "groups", "group_id"),
 }  # fmt: skip
-"""Names by which a column is found that nobody named."""
+"""Names by which a column is recognized if none is given."""
 
 _PROTEINS = ("proteins", "proteinids")
 """A last column whose cells Percolator separates like columns, as many as there are proteins."""
@@ -106,7 +106,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Table:
-    """What was read: arrays of numbers and coded words by role, and the column of each role."""
+    """Data of files: arrays of numbers and coded words by role, and the column of each role."""
 
     columns: Mapping[str, str]
     numbers: Mapping[str, FloatArray]
@@ -147,7 +147,7 @@ def choose_columns(
 def require_column(
     source: str, name: str, available: Sequence[str], why: str, hint: str = ""
 ) -> None:
-    """Complain of a name that no column has, or several have."""
+    """Raise an error for a name that no column has, or several have."""
     times = available.count(name)
     if times != 1:
         what = "no column" if times == 0 else f"{times} columns"
@@ -158,7 +158,7 @@ def require_column(
 
 
 def suffix_of(name: str) -> str:
-    """Return what the name of a file ends in, but for .gz."""
+    """Return the suffix of a file name, without .gz."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]
     return suffixes[-1] if suffixes else ""
 
@@ -181,7 +181,7 @@ def name_of(file: str) -> str:
 def read_table(
     file: str, request: Callable[[list[str]], Request], asked: Iterable[str | None] = ()
 ) -> Table:
-    """Read the columns that ``request`` picks once it is told which there are."""
+    """Read the columns that ``request`` chooses from those available."""
     with opened([file], asked) as (data,):
         return data.table(request(list(data.names)))
 
@@ -205,7 +205,7 @@ def opened(
 def _open(
     connection: Any, folder: Path, file: str, asked: frozenset[str], limit: int | None
 ) -> DataFile:
-    """What kind of file it is, and which columns it has."""
+    """Return the file with its format and its columns."""
     source, path = name_of(file), _on_disk(file, folder)
     head = _first_bytes(path)
     packed = head.startswith(_GZIP)
@@ -379,14 +379,14 @@ class DataFile:
 
     @property
     def form(self) -> tuple[Any, ...]:
-        """What files have in common that are read together."""
+        """Properties that files must share to be read together."""
         form = (self.kind, self.names, self.types, self.delimiter, self.packed)
         return (*form, *self.folders.items())
 
     def scan(
         self, columns: Iterable[str], paths: Sequence[str] = (), *, lenient: bool = False
     ) -> str:
-        """What stands after FROM, for this file or several of its form.
+        """Return the SQL after FROM for this file or several of its form.
 
         If it is ``lenient``, rows of CSV with a wrong number of fields are left out.
         """
@@ -509,7 +509,7 @@ class DataFile:
         )
 
     def refuse_odd_cells(self, request: Request) -> None:
-        """Complain of all cells that are not what their column must hold."""
+        """Raise an error for all cells that are invalid in their column."""
         bad: dict[str, list[tuple[int, str, str, int]]] = {}
         signs = ", ".join(map(quoted, sorted(_MISSING)))
         for role, column in request.columns.items():
@@ -567,7 +567,7 @@ class DataFile:
         return replace(self, path=copy.name, packed=False, is_copy=True)
 
     def explained(self, error: duckdb.Error) -> CommandError:
-        """What DuckDB says of a file that it cannot read: line, and what is wrong with it."""
+        """Return an error for a file that DuckDB cannot read, with the line and the reason."""
         said = re.split(r"Possible|\nLINE 1|\n  file|\nTry setting", str(error))[0]
         said = said.replace(self.path, Path(self.source).name)
         said = "; ".join(cut(line.strip(), 200) for line in said.splitlines() if line.strip())
@@ -658,12 +658,12 @@ def identifier(name: str) -> str:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a text says that there is nothing."""
+    """Return whether a text means a missing value."""
     return text.strip().casefold() in _MISSING
 
 
 def parse_number(text: str) -> tuple[float, str | None]:
-    """A cell as a number, or what is wrong with it."""
+    """Return a cell as a number, or the reason why it is none."""
     if is_missing(text):
         return math.nan, _NO_VALUE
     try:

@@ -44,7 +44,7 @@ def _read_by(parse: Callable[[str], Any], what: str) -> Callable[[Any, Any], Any
 
 
 def _hint(text: str) -> str:
-    """What 25% or 0,25 should have been, as the last line of a complaint."""
+    """Return a hint that corrects 25% or 0,25, as the last line of an error message."""
     match = _PERCENTAGE.fullmatch(text.strip())
     if match is None:
         return ""
@@ -53,7 +53,7 @@ def _hint(text: str) -> str:
 
 
 def _target(text: str) -> str | float:
-    """A named population, or a prior; the library knows which there are."""
+    """Return a named population or a prior; the library checks the name."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What commands say and write: messages in the words of options, whole files, JSON."""
+"""Output of commands: messages that name options, complete files, JSON."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def show(value: object) -> str:
 
 
 class CommandError(PurecoverError):
-    """Bad usage or bad input, said in the words of the command line already.
+    """Bad usage or bad input, with a message in terms of the command line.
 
     Not a ValueError, which the parser of the arguments would dress in words of its own.
     """
 
 
 def refuse(because: str, **options: object) -> None:
-    """Complain of the first of these options that was given."""
+    """Raise an error for the first of these options that was given."""
     for name, value in options.items():
         if value is not None and value is not False:
             raise CommandError(f"--{name.replace('_', '-')} {because}")
@@ -171,7 +171,7 @@ def note_blanks(source: Mapping[str, Any], *, quiet: bool) -> None:
 
 
 def blank_notes(source: Mapping[str, Any]) -> list[str]:
-    """Return what there is to say about blank labels."""
+    """Return the notes about blank labels."""
     n_blank = source.get("blank_labels")
     return [] if n_blank is None else [f"{n_blank:,} blank labels count as unlabeled"]
 

@@ -29,7 +29,7 @@ from purecover.report.pipeline import (
 from purecover.report.results import PUReport
 
 _CELL = "cell "
-"""What the roles of further columns begin with."""
+"""Prefix of the roles of further columns."""
 
 _NUMBERS = ("score", "sample_weight")
 """Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
@@ -41,7 +41,7 @@ _UNSURE = frozenset(("-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """The columns that a command was told, and what values of the labeled one mean."""
+    """Columns given to a command, and the meaning of values of the labeled one."""
 
     score: tuple[str, ...] = ()
     labeled: str | None = None
@@ -56,7 +56,7 @@ class Columns:
         return cls(**{name: given[name] for name in cls.__dataclass_fields__ if name in given})
 
     def roles(self, **others: str | None) -> dict[str, str | None]:
-        """Columns by role; those that nobody gave are to be found, or not used."""
+        """Columns by role; those not given are recognized by name, or not used."""
         asked: dict[str, str | None] = {"score": None}
         for i, column in enumerate(self.score, start=1):
             asked["score" if i == 1 else f"score {i}"] = column
@@ -77,7 +77,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class FileRows:
-    """A table, what its labels and true classes mean, and how many labels were blank."""
+    """A table, the meaning of its labels and true classes, and the number of blank labels."""
 
     table: files.Table
     labeled: BoolArray
@@ -115,7 +115,7 @@ class FileRows:
 
     @property
     def beside(self) -> dict[str, Any]:
-        """Parameters of every function of the library beside scores and labels."""
+        """Parameters of rows for functions of the library, in addition to scores and labels."""
         return {
             "negative_label": None if self.negative is None else -1,
             "sample_weight": self.table.numbers.get("sample_weight"),
@@ -153,7 +153,7 @@ def read_rows(
     groups: str | None = None,
     cells: Callable[[list[str]], Iterable[str]] | None = None,
 ) -> FileRows:
-    """Read the file and settle what its labels mean.
+    """Read the file and determine the meaning of its labels.
 
     ``cells`` picks further columns, as they stand in the file, from those there are.
     """
@@ -196,7 +196,7 @@ class Prepared:
 
 
 def prepare(file: str, given: Mapping[str, Any], **settings: Any) -> Prepared:
-    """Read the file, and find alpha and beta as the options say."""
+    """Read the file, and determine alpha and beta from the options."""
     shares = GivenProportions.among(given).validated(can_estimate=True)
     asked = {"n_resamples": 500} | settings
     checked = ReportSettings.among(asked).validated()
@@ -209,7 +209,7 @@ def prepare(file: str, given: Mapping[str, Any], **settings: Any) -> Prepared:
 
 
 def count_blanks(words: files.Words) -> int:
-    """How many rows say nothing."""
+    """Return the number of rows without a value."""
     blank = np.array([files.is_missing(value) for value in words.values])
     return int(blank[words.codes].sum())
 
@@ -254,7 +254,7 @@ def read_labels(
 
 
 def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_label: Any) -> Any:
-    """Return a value that means unlabeled beside the others.
+    """Return the value that means unlabeled, given the others.
 
     Beside 1 and -1, or yes and no, blanks are refused unless the label is named: the other value
     may mark known negatives.

@@ -12,7 +12,7 @@ from purecover.cli.output import CommandError, deliver, print_json, show, tell
 from purecover.exceptions import InvalidInputError
 
 _WISHES = {"precision": 0.9, "recall": 0.9, "fpr": 0.05}
-"""What may be wanted, with an example of how much."""
+"""Metrics that can have a target value, with an example of the value."""
 
 
 @takes(

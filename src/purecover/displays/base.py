@@ -1,4 +1,4 @@
-"""What all displays share: one look, one way of getting axes, scores and tables.
+"""Base of all displays: their style, their axes, and their input of scores and tables.
 
 A display holds results and draws them; it computes nothing. Matplotlib is imported when
 something is drawn, scikit-learn when an estimator is asked for scores.
@@ -45,7 +45,7 @@ _CELLS = 2000
 
 
 class DataKeywords(TypedDict, total=False):
-    """What `from_predictions` of all displays takes."""
+    """Keyword parameters of `from_predictions` of all displays."""
 
     positive_label: object
     sample_weight: ArrayLike | None
@@ -53,7 +53,7 @@ class DataKeywords(TypedDict, total=False):
 
 
 class LookKeywords(TypedDict, total=False):
-    """What `plot` of all displays takes."""
+    """Keyword parameters of `plot` of all displays."""
 
     name: str | None
     despine: bool
@@ -63,13 +63,13 @@ Style: TypeAlias = Mapping[str, Any] | None
 
 
 class CurveLook(LookKeywords, total=False):
-    """What `plot` of displays with one kind of curve takes."""
+    """Keyword parameters of `plot` of displays with one kind of curve."""
 
     curve_kwargs: Style
 
 
 class CurveKeywords(KnownKeywords, DataKeywords, CurveLook, total=False):
-    """What `from_predictions` of displays with one kind of curve takes."""
+    """Keyword parameters of `from_predictions` of displays with one kind of curve."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Display(Tabular, ABC):
         cls, estimator: Any, X: Any, labeled: ArrayLike, *, response_method: str = "auto",
         **options: Any,
     ) -> Self:  # fmt: skip
-        """Score rows with a fitted classifier, and draw what their scores tell.
+        """Score rows with a fitted classifier, and draw the result.
 
         Parameters
         ----------
@@ -175,9 +175,9 @@ class Display(Tabular, ABC):
         *,
         warns: bool = True,
     ) -> tuple[ScoreCounts, MixtureProportions]:
-        """What the caller of `from_predictions` gave: the counts, and alpha and beta.
+        """Return the counts, and alpha and beta, from the arguments of `from_predictions`.
 
-        Where these contradict each other it ``warns``, as what is drawn rests on both.
+        If these contradict each other it ``warns``, because the drawing depends on both.
         """
         given = GivenProportions.among(options).validated()  # counting can take a while
         counts = RowOptions.among(options).counted(scores, labeled)
@@ -233,12 +233,12 @@ class Display(Tabular, ABC):
 
     @abstractmethod
     def _summary(self) -> str:
-        """What is drawn, in a few words."""
+        """Return a short description of the drawing."""
 
 
 @dataclass(frozen=True)
 class RowOptions(Parameters):
-    """What there is to say of rows beside their scores and labels."""
+    """Parameters of rows in addition to their scores and labels."""
 
     positive_label: object = parameter(
         None, "object", "The value that means labeled, where it cannot be read off."
@@ -280,7 +280,7 @@ def _cells(values: FloatArray) -> IntArray:
 
 
 def style(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Our look with the caller's wishes on top, whichever alias they are written with."""
+    """Return the default style updated with the caller's, under any alias."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 

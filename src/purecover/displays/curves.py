@@ -1,4 +1,4 @@
-"""Displays of recovered ROC and precision-recall curves beside the observed ones."""
+"""Displays of recovered and observed ROC and precision-recall curves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FITS_INSIDE = 4  # entries of a legend
 OBSERVED_DASHES = ("--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
-"""Observed curves are all gray; the dashes tell apart those of several models."""
+"""Dashes of observed curves, which are all gray, by model."""
 BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.9}
 
 
@@ -59,7 +59,7 @@ def band_label(band: CurveBand) -> str:
 
 
 def thin_line(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A line without points that cannot be told apart in the picture."""
+    """Return a line without points that are indistinguishable in the picture."""
     keep = base.thinned(x, y)
     return x[keep], y[keep]
 
@@ -74,7 +74,7 @@ def stacked(
 
 
 def drawn_before(ax: Axes, role: str) -> int:
-    """How many curves of a role these axes hold already, so that the next can differ."""
+    """Return the number of curves of a role in these axes, so that the next can differ."""
     return sum(line.get_gid() == f"purecover-{role}" for line in ax.get_lines())
 
 
@@ -102,7 +102,7 @@ class CurveLook(base.CurveLook, total=False):
 
 
 class CurveKeywords(KnownKeywords, base.DataKeywords, CurveLook, total=False):
-    """What curves of rates are made of."""
+    """Keyword parameters of displays of curves of rates."""
 
 
 class CurveDisplay(base.Display):

@@ -40,7 +40,7 @@ _ROW_SHARE = 0.6
 
 
 class PriorsKeywords(base.DataKeywords, base.LookKeywords, total=False):
-    """What a picture of estimates is made of."""
+    """Keyword parameters of `PriorsDisplay.from_predictions`."""
 
 
 class PriorsDisplay(base.Display):
@@ -282,7 +282,7 @@ def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
 
 
 def _has_room(ax: Axes) -> bool:
-    """Whether the figure holds nothing else and makes room for what stands beside the axes."""
+    """Return whether the figure has no other axes and a layout that reserves space beside them."""
     figure = ax.figure
     return len(figure.axes) == 1 and figure.get_layout_engine() is not None
 
@@ -302,7 +302,7 @@ _ELBOW: dict[str, Any] = {
 
 
 class AlphaMaxKeywords(base.DataKeywords, base.CurveLook, total=False):
-    """What the curve of AlphaMax is made of."""
+    """Keyword parameters of `AlphaMaxDisplay.from_predictions`."""
 
 
 class AlphaMaxDisplay(base.Display):

@@ -1,4 +1,4 @@
-"""The answer of a report: at most 25 lines that say one number, one alpha and one interval."""
+"""Summary of a report: at most 25 lines with one AUC, one alpha and one interval."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from purecover.report.results import PUReport
 
 RARE = 0.1
-"""Share of positives below which precision says more than the AUC: few pairs decide on the AUC."""
+"""Share of positives below which precision is more informative than the AUC."""
 
 NO_FINDING = "No check found a problem."
 RANDOM_LABELS_UNSEEN = "No check can see whether the labeled are a random sample of all positives"
@@ -57,7 +57,7 @@ PRICES = {
     ),
     "more-rows": ("four times as many rows", "", ""),
 }
-"""What would narrow the interval of the AUC: in words, in a shell and in Python."""
+"""Ways to narrow the interval of the AUC: in words, in a shell and in Python."""
 
 
 def summary(report: PUReport, file: str | None = None) -> list[Block]:
@@ -351,7 +351,7 @@ def target_of(report: PUReport) -> Target:
 
 
 def cautions(report: PUReport) -> list[Caution]:
-    """Return what contradicts the data, with what to do; of many findings the first few."""
+    """Return findings that contradict the data, with advice; of many, the first few."""
     found = [
         Caution(
             check.severity,
@@ -369,7 +369,7 @@ def cautions(report: PUReport) -> list[Caution]:
 
 
 def price_blocks(report: PUReport, *, in_shell: bool) -> list[Block]:
-    """What would narrow the interval of the AUC by a fifth or more, and how to have it.
+    """Return ways to narrow the interval of the AUC by a fifth or more, and their options.
 
     Nothing where something contradicts the data, or where the interval is narrow.
     """

@@ -100,11 +100,11 @@ class Bins:
 
     @property
     def tied(self) -> BoolArray:
-        """Bins that hold one score only."""
+        """Bins with one score only."""
         return np.asarray(self.low == self.high)
 
     def slack(self) -> FloatArray:
-        r"""What the order within each bin can change the observed AUC by: :math:`p_i q_i`.
+        r"""Return how far the order within each bin can change the observed AUC: :math:`p_i q_i`.
 
         The AUC lies within half the sum on either side; a bin of one score has none.
         """
@@ -648,7 +648,7 @@ def _logarithm(rows: Any) -> Any:
 
 
 _KEPT: dict[tuple[str | None, int | None], Any] = {}
-"""Connections by their settings, which older DuckDB closes when nobody holds them."""
+"""Connections by their settings; older DuckDB closes a connection without references."""
 _UNTIL_EXIT = ExitStack()
 _FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
@@ -788,7 +788,7 @@ def _paths(paths: Any) -> list[str]:
 
 
 def _format(names: list[str]) -> str:
-    """What the names end in, but for what says that a file is compressed."""
+    """Return the common format of the files from their suffixes, without those of compression."""
     found = set()
     for name in names:
         suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
@@ -805,7 +805,7 @@ def _format(names: list[str]) -> str:
 
 
 def _connection(memory_limit: str | None, threads: int | None) -> Any:
-    """The connection of these settings; not a new one for each call, as it has threads."""
+    """Return the connection of these settings, reused because each connection has threads."""
     import duckdb
 
     kept = _KEPT.get((memory_limit, threads))

@@ -80,7 +80,7 @@ class Inclusions:
 
     @property
     def identifiable(self) -> bool:
-        """Whether the scores can tell, unless ``details`` say that they cannot."""
+        """Whether the scores determine alpha; true unless ``details`` show the contrary."""
         return bool(self.details.get("identifiable", True))
 
 
@@ -115,7 +115,7 @@ class PriorEstimator(Parametrized, ABC):
     """
 
     takes: ClassVar[str] = "scores"
-    """What is estimated from: "scores", or "features" where several columns are welcome."""
+    """Input of the estimator: "scores", or "features" if it accepts several columns."""
 
     noisy: ClassVar[bool] = False
     """Whether beta is estimated too, unless a parameter ``clean`` is "always"; otherwise labels are
@@ -228,7 +228,7 @@ class PriorEstimator(Parametrized, ABC):
         return self
 
     def _keep(self, found: Inclusions, notes: tuple[str, ...]) -> None:
-        """Set the attributes of a fitted estimator; refuse inclusions that tell nothing apart."""
+        """Set the attributes of a fitted estimator; refuse inclusions without contrast."""
         name, inner = type(self).__name__, getattr(self, "estimator", None)
         whose = type(inner if isinstance(inner, PriorEstimator) else self).__name__
         if not isinstance(found, Inclusions):

@@ -29,13 +29,13 @@ from purecover.proportions import percent_hint
 from purecover.recovery.rates import effective_sizes
 
 DEFAULT = "default"
-"""What the default estimator is called where it is not registered under another name."""
+"""Name of the default estimator if it is not registered under another name."""
 
 FEW_RESAMPLES = 40
 """With fewer, a bootstrap interval means nothing: 2.5 % of 40 replicates is one of them."""
 
 SCORE_RESAMPLES = 200
-"""Replicates where nothing is said, from scores; from features each takes as long as the fit."""
+"""Default number of replicates from scores; from features each takes as long as the fit."""
 
 
 @public
@@ -259,7 +259,7 @@ def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
 def _run(
     name: str, estimator: PriorEstimator, beta: float | None, data: tuple[Any, ...], weight: Any
 ) -> tuple[PriorRow, PriorEstimator | KnownBeta | None]:
-    """Fit an estimator; its row holds the estimate, or why there is none."""
+    """Fit an estimator; return a row with the estimate, or the reason why there is none."""
     start = perf_counter()
     try:
         estimator.fit(*data, sample_weight=weight)
@@ -313,7 +313,7 @@ def _with_intervals(
 
 
 def estimator_names() -> list[str]:
-    """List the names that :func:`compare_priors` knows."""
+    """Return the names that :func:`compare_priors` accepts."""
     return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
 
 
@@ -358,7 +358,7 @@ def _stands_alone(
     kinds: Collection[str],
     noisy: bool,
 ) -> bool:
-    """Whether an estimator takes what is given and does not repeat another one."""
+    """Return whether an estimator accepts this input and does not repeat another one."""
     cls = type(estimator)
     # What wraps an estimator of scores and takes features is no repetition: it looks at more.
     wraps = cls.takes == "scores" and "estimator" in estimator.get_params(deep=False)

@@ -17,7 +17,7 @@ from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
 
 QUANTITIES = ("alpha", "beta", "delta")
-"""What is estimated; delta is beta - alpha, by which recovery divides."""
+"""Estimated quantities; delta is beta - alpha, by which recovery divides."""
 
 _HEADS = {"alpha": "alpha", "beta": "beta", "delta": "beta - alpha"}
 _WIDTH = 100

@@ -62,7 +62,7 @@ SCRIPTS = (
 
 
 class About(TypedDict, total=False):
-    """What may be said of any page.
+    """Header and origin of a page.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def _curve_chart(
     chance: tuple[str, Any, Any],
     curves: Mapping[str, tuple[float, Any, Any]],
 ) -> dict[str, Any]:
-    """A chart with the threshold marked; what contradicts the scores is left out."""
+    """Return a chart with the threshold marked, without curves that contradict the scores."""
     kind, title, word = names
     shown = {k: c for k, c in curves.items() if k != "recovered" or not report.contradicted}
     areas = {k: number(area, 3) for k, (area, _, _) in shown.items()}
@@ -441,7 +441,7 @@ def _environment() -> Any:
 
 
 def _policy(style: str, scripts: Sequence[str]) -> str:
-    """What a browser may do with the page: apply this style, run these scripts, nothing else."""
+    """Return the content security policy of a page: allow only this style and these scripts."""
     run = f"script-src {' '.join(_digest(text) for text in scripts)}; " if scripts else ""
     # A script draws pictures to be saved, which have addresses of the kind blob.
     images = "data: blob:" if scripts else "data:"

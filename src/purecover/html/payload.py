@@ -333,7 +333,7 @@ def _edges(counts: ScoreCounts) -> FloatArray:
 
 
 def _prices(report: PUReport) -> list[dict[str, str]]:
-    """What would narrow the answer; a line without figures has only a text."""
+    """Return ways to narrow the interval of the AUC; a row without numbers has only a text."""
     found = []
     for item in chain.from_iterable(price_blocks(report, in_shell=True)):
         rows = item.rows if isinstance(item, Table) else [Row(str(item), {"auc": "", "how": ""})]

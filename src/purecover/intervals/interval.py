@@ -1,4 +1,4 @@
-"""What an interval is, and intervals of the AUC without resampling."""
+"""Confidence intervals and bands, and intervals of the AUC without resampling."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ is a small part of a standard error.
 """
 
 BONFERRONI = "simultaneous by Bonferroni"
-"""What intervals are called whose levels add up, whatever the differences have in common."""
+"""Name of simultaneous intervals that are valid for any dependence between the differences."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -77,7 +77,7 @@ def _unseen(size: float, level: float) -> float:
 def highest_low_ends(
     counts: ScoreCounts, proportions: MixtureProportions, level: float, prior: float
 ) -> tuple[FloatArray, FloatArray]:
-    """What lower limits of tpr and precision may not exceed.
+    """Return upper bounds of the lower limits of tpr and precision.
 
     Resampling cannot see what no example shows: where every labeled score is above the threshold,
     so is every resampled one, and the band would have no width. The same for precision, where no
@@ -112,7 +112,7 @@ def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> Float
 
 
 PROPORTIONS = ("alpha", "beta", "delta")
-"""What is replicated beside the metrics where the proportions are estimated."""
+"""Quantities that are replicated in addition to the metrics if the proportions are estimated."""
 
 _NOISY = ("brier_miscalibration", "brier_discrimination", "ece")
 """Metrics to which noise adds, in replicates twice."""
@@ -329,7 +329,7 @@ intervals by a twentieth of a standard error, and chance moves those of 500 by a
 
 @dataclass(frozen=True)
 class Resampling(Parameters):
-    """How to resample, where nothing else is said."""
+    """Settings of resampling."""
 
     confidence_level: float = parameter(
         0.95, "float", "Nominal coverage of intervals and bands.", LEVEL
@@ -696,12 +696,12 @@ def _at_threshold(
 
 
 class _Measured(NamedTuple):
-    """What is kept of replicates."""
+    """Measurements of replicates."""
 
     values: dict[str, FloatArray]
     """Metrics that do not depend on the threshold."""
     point: FloatArray
-    """What those that do follow from, one row each: fpr, tpr, observed tpr, share of the unlabeled
+    """Inputs of the metrics that do, one row each: fpr, tpr, observed tpr, share of the unlabeled
     that is flagged, alpha, beta and prior."""
     best: tuple[IntArray, FloatArray, FloatArray]
     """How many thresholds the best one reaches, and the observed tpr and fpr there."""
@@ -711,7 +711,7 @@ class _Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class _Job:
-    """What is measured on the data and on every replicate."""
+    """Settings of the measurements on the data and on every replicate."""
 
     metrics: tuple[Metric, ...]
     threshold: float
@@ -836,7 +836,7 @@ Measure = Callable[[ScoreCounts, MixtureProportions], FloatArray]
 
 @dataclass(frozen=True)
 class Repeating:
-    """How figures are replicated: with what, how often, and by which seed."""
+    """Settings of replicates: the estimator, their number, and the seed."""
 
     estimator: ProportionEstimator | None
     n_resamples: int
@@ -855,7 +855,7 @@ class Repeating:
     def of(
         self, counts: ScoreCounts, proportions: MixtureProportions, measure: Measure
     ) -> FloatArray:
-        """What ``measure`` says of replicates, a row each; an estimator varies alpha and beta."""
+        """Return ``measure`` by replicate, one row each; an estimator varies alpha and beta."""
         rng = valid.check_random_state(self.random_state)
         thin = counts.thinned(MAX_MEASURED)
         blocks = draws(

@@ -29,11 +29,11 @@ class Resampler(Protocol):
 
     @property
     def counts(self) -> ScoreCounts:
-        """What was observed."""
+        """The observed counts."""
         ...
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        """One replicate."""
+        """Draw one replicate."""
         ...
 
 
@@ -44,7 +44,7 @@ class SidesResampler:
     Attributes
     ----------
     counts : ScoreCounts
-        What was observed.
+        The observed counts.
     """
 
     counts: ScoreCounts

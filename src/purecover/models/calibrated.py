@@ -260,7 +260,7 @@ def _two_classes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def check_rows(X: Any) -> None:
-    """Refuse at the door what no classifier takes, before it is cut into folds."""
+    """Refuse input that no classifier accepts, before it is split into folds."""
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         raise valid.bad_value(
             "X", "real", "complex numbers", "Complex data not supported: pass parts"
@@ -282,7 +282,7 @@ def label_column_named_y() -> Iterator[None]:
 
 
 def weight_parameter(estimator: Any) -> str | None:
-    """What the ``fit`` of an estimator calls weights of rows; None if it takes none.
+    """Return the parameter of an estimator's ``fit`` for weights of rows; None if it has none.
 
     A pipeline hands them to its last step.
     """

@@ -149,7 +149,7 @@ def read_weights(sample_weight: ArrayLike | None, examples: Examples) -> FloatAr
 
 
 def model_name(estimator: Any) -> str:
-    """What a report calls a model: its class, and those of the steps inside it."""
+    """Return the name of a model in reports: its class, and those of the steps inside it."""
     steps = getattr(estimator, "steps", None)
     if steps:
         parts = [step for _, step in steps if step not in (None, "passthrough")]

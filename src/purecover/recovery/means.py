@@ -47,7 +47,7 @@ class Masses:
     _kept: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, find: Callable[[Masses, float], Any], prior: float) -> Any:
-        """What ``find`` says of these masses, found once: several metrics are parts of it."""
+        """Return ``find`` of these masses, computed once because several metrics use it."""
         if (find, prior) not in self._kept:
             self._kept[find, prior] = find(self, prior)
         return self._kept[find, prior]
@@ -68,7 +68,7 @@ class Masses:
         )
 
     def weights(self, positive: Any, negative: Any, prior: float) -> tuple[Any, Any]:
-        """What a labeled and an unlabeled example add to a mean over a population."""
+        """Return weights of a labeled and of an unlabeled example in a mean over a population."""
         delta = self.beta - self.alpha
         ours, theirs = prior * positive, (1 - prior) * negative
         return (
@@ -130,7 +130,7 @@ def net_benefits(masses: Masses, prior: float, at: FloatArray) -> tuple[FloatArr
 
 
 def even_bins(mass: FloatArray, n_bins: int) -> IntArray:
-    """Where bins begin that hold like shares of a mass."""
+    """Return the first indices of bins with about equal shares of a mass."""
     total = mass.sum()
     if not 0 < total < np.inf:
         return np.zeros(1, dtype=np.int64)
@@ -313,7 +313,7 @@ class RecoveredMean(Saved):
 
 
 def _values(parameter: str, f: Any, scores: FloatArray) -> FloatArray:
-    """What a function, or a vector, says of each score."""
+    """Return the value of a function, or of a vector, at each score."""
     if callable(f):
         must = "a function that takes an array of scores and gives as many numbers"
         try:

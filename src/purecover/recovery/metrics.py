@@ -519,7 +519,7 @@ def metrics_from_roc(
 
 @dataclass(frozen=True)
 class View:
-    """What metrics look at: a sample, or many of them, one row each."""
+    """Inputs of metrics: rates and curves of one sample, or of many, one row each."""
 
     curve: tuple[FloatArray, FloatArray, Any]
     """fpr, tpr and direct AUC."""
@@ -540,7 +540,7 @@ class View:
 
     @cached_property
     def masses(self) -> means.Masses:
-        """What metrics of probabilities look at."""
+        """Inputs of metrics of probabilities."""
         return means.Masses.of(self.counts, *self.shares)
 
 
@@ -815,7 +815,7 @@ def confusion_from_roc(
 
 
 def positives_flagged(fpr: Any, tpr: Any, flagged: float, n: float, prior: Any) -> Any:
-    """How many of the flagged are positive: what precision says, within the margins."""
+    """Return the number of positives among the flagged from precision, within the margins."""
     share = prior * tpr + (1 - prior) * fpr
     precision = prior * tpr / np.where(share > 0, share, 1.0)
     least = np.maximum(flagged - n * (1 - prior), 0.0)

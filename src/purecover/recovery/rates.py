@@ -23,7 +23,7 @@ from purecover.proportions import MixtureProportions, check_proportions
 
 
 def check_data(counts: ScoreCounts, proportions: MixtureProportions, *, warns: bool = True) -> None:
-    """Check what all recovery rests on.
+    """Check the input that all recovery assumes.
 
     A public function that calls this warns if the scores contradict alpha and beta, unless this
     package has called it, which says so itself. None ``warns`` where alpha and beta have an error
@@ -283,7 +283,7 @@ def effective_size(total: float, squares: FloatArray | None) -> float:
 
 
 def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
-    """How many labeled and how many unlabeled examples of equal weight would tell as much."""
+    """Return the effective numbers of labeled and of unlabeled examples."""
     return (
         effective_size(counts.n_labeled, counts.labeled_sq),
         effective_size(counts.n_unlabeled, counts.unlabeled_sq),
@@ -322,7 +322,7 @@ def least_delta(counts: ScoreCounts) -> float:
 
 
 def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
-    """What alpha and beta the scores allow at most, and what to do; empty if they allow these."""
+    """Return the limits of alpha and beta given the scores, with advice; empty if within them."""
     p = proportions
     if 2 * counts.auc_pu - 1 <= p.delta or (least := least_delta(counts)) <= p.delta:
         return ""  # the first asks for no standard error

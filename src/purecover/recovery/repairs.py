@@ -384,7 +384,7 @@ class Fitted(NamedTuple):
 def isotonic_regression(
     values: FloatArray, *, weights: FloatArray, increasing: bool = True
 ) -> Fitted:
-    """What ``scipy.optimize.isotonic_regression`` finds.
+    """Return the result of ``scipy.optimize.isotonic_regression``.
 
     Examples
     --------

@@ -27,7 +27,7 @@ THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kin
 _AT_LEAST = ("precision", "recall", "specificity", "npv")
 _AT_MOST = ("fpr", "fdr")
 WITH_VALUE = (*_AT_LEAST, *_AT_MOST)
-"""Metrics whose best value is trivial, so that one says how much is wanted."""
+"""Metrics whose best value is trivial, so that a target value is needed."""
 
 _RATIOS = ("precision", "fdr", "lift", "lee_liu")
 """Metrics that a handful of examples at the very top can push anywhere."""
@@ -176,7 +176,7 @@ def criterion_at(
     options: RecoveryOptions,
     min_labeled: int = MIN_LABELED,
 ) -> FloatArray:
-    """What a threshold is chosen by, where nothing is flagged and then at every threshold.
+    """Return the value of the criterion where nothing is flagged and then at every threshold.
 
     ``rates`` are fpr and tpr, and ``labeled`` is the number of labeled examples at or above each
     threshold; many samples have one row each. NaN marks thresholds that are not considered.

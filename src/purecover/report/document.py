@@ -116,7 +116,7 @@ class SavedBand(Struct):
 
 
 class SavedBootstrap(Struct, kw_only=True):
-    """What is kept of the replicates.
+    """Saved form of the bootstrap replicates.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ class SavedPr(Struct, kw_only=True):
 
 
 class SavedReport(Struct, kw_only=True):
-    """What PUReport.to_json writes and PUReport.from_json reads.
+    """Document that PUReport.to_json writes and PUReport.from_json reads.
 
     Attributes
     ----------
@@ -375,7 +375,7 @@ class SavedReport(Struct, kw_only=True):
 
 
 class SavedComparison(Struct, kw_only=True):
-    """What ScoreComparison.to_json writes and ScoreComparison.from_json reads.
+    """Document that ScoreComparison.to_json writes and ScoreComparison.from_json reads.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What would narrow the interval of the AUC where alpha is estimated, and other estimators."""
+"""Ways to narrow the interval of the AUC if alpha is estimated, and estimates of other methods."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def draw(seeds: Any, n_networks: int, n_rows: int, training: Training) -> Any:
 def prepare(
     table: Any, rows: Any, labeled: Any, seeds: Any, n_networks: int, training: Training
 ) -> tuple[Any, Any, Any, Any]:
-    """What `train` takes, for ensembles on subsets of the rows of one table.
+    """Return the arguments of `train` for ensembles on subsets of the rows of one table.
 
     Parameters
     ----------

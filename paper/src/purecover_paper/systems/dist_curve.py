@@ -190,7 +190,7 @@ _AT_ONCE = 4000
 """Curves calculated together: more of them would not stay in the cache of a processor."""
 
 _CEILING = 0.999
-"""The highest estimate; the network cannot tell its last thousandths from 1."""
+"""The highest estimate; the network cannot distinguish its last thousandths from 1."""
 
 
 class Network(NamedTuple):
@@ -338,7 +338,7 @@ class DistCurve(PriorEstimator):
 
 
 def _read_off(curves: FloatArray) -> FloatArray:
-    """What the network says, but at most so much; and that where there is no distance at all."""
+    """Return the network's estimates, at most the ceiling; the ceiling if a curve is zero."""
     found = np.minimum(load_network()(curves), _CEILING)
     return np.where(curves.any(axis=1), found, _CEILING)
 

@@ -30,7 +30,7 @@ numbers, with which processors are slow."""
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BumpEstimator(FeaturePriorEstimator):
-    """Parameters of the estimators that compare means of bumps; their docstrings say more."""
+    """Parameters of the estimators that compare means of bumps."""
 
     n_centers: int = parameter(100, "integer", low=1)
     n_folds: int = parameter(5, "integer", low=2)
@@ -116,7 +116,7 @@ def pearson_prior(moments: PearsonMoments, weights: FloatArray) -> float:
 
 
 def _loss(moments: PearsonMoments, weights: FloatArray) -> FloatArray:
-    """What the weights minimize, without regularization; one number for each column."""
+    """Return the loss that the weights minimize, without regularization; one number per column."""
     quadratic = np.einsum("ij,ij->j", weights, moments.H @ weights)
     return np.asarray(quadratic / 2 - moments.h @ weights)
 
