@@ -337,8 +337,8 @@ def test_simultaneous_intervals_hold_all_at_once() -> None:
             gap = draws[name] - draws["m0"]
             inside &= (gap >= found.low) & (gap <= found.high)
         assert 0.94 <= inside.mean() <= 0.99
-    assert "hold for all 3 differences in a metric at once" in " ".join(str(together).split())
-    assert "Each interval holds by itself" in " ".join(str(alone).split())
+    assert "cover all 3 differences in a metric at once" in " ".join(str(together).split())
+    assert "Each interval covers by itself" in " ".join(str(alone).split())
 
 
 def test_simultaneous_without_replicates() -> None:
