@@ -26,12 +26,11 @@ MAX_WAIT = 600.0
 
 @dataclass
 class Visitor:
-    """A browser: one connection, one session."""
+    """A browser."""
 
     host: str
     port: int
     token: str
-    secret: str = ""
     errors: list[str] = field(default_factory=list)
 
     def ask(
@@ -40,7 +39,7 @@ class Visitor:
         """One request."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=MAX_WAIT)
         try:
-            headers = {"Authorization": f"Bearer {self.secret or self.token}"}
+            headers = {"Authorization": f"Bearer {self.token}"}
             connection.request(
                 method, path, body, headers | ({"Content-Type": kind} if kind else {})
             )
@@ -48,12 +47,6 @@ class Visitor:
             return answer.status, answer.read()
         finally:
             connection.close()
-
-    def enter(self) -> None:
-        """Come with the address that was printed."""
-        status, answer = self.ask("POST", "/api/session")
-        self.expect(status, 201, "entering")
-        self.secret = json.loads(answer)["session"]
 
     def expect(self, status: int, right: int, what: str) -> None:
         """Note an answer that is not the right one."""
@@ -68,7 +61,7 @@ class Visitor:
             return
         file = json.loads(answer)["file"]
         wanted = {"file": file, "score": ["score"], "labeled": "labeled", "alpha": 0.25}
-        wanted["resamples"] = RESAMPLES
+        wanted["n_resamples"] = RESAMPLES
         status, answer = self.ask(
             "POST", "/api/jobs", json.dumps(wanted).encode(), "application/json"
         )
@@ -92,10 +85,7 @@ def visitors(address: str, n: int) -> list[Visitor]:
     """Browsers that have come with the printed address."""
     parts = urlsplit(address)
     token = parts.fragment.removeprefix("token=")
-    found = [Visitor(str(parts.hostname), int(parts.port or 0), token) for _ in range(n)]
-    for visitor in found:
-        visitor.enter()
-    return found
+    return [Visitor(str(parts.hostname), int(parts.port or 0), token) for _ in range(n)]
 
 
 def scores(seed: int, rows: int) -> bytes:

@@ -119,7 +119,7 @@ def kill_app(times: Until, rng: random.Random, folder: Path) -> Finding:
             (visitor,) = visitors(address, 1)
             _, answer = visitor.ask("POST", "/api/files?name=a.csv", content, "text/csv")
             if i % 4 > 1:  # while a report is made
-                start_report(visitor, json.loads(answer)["file"], resamples=20_000)
+                start_report(visitor, json.loads(answer)["file"], n_resamples=20_000)
             workers = children(process.pid)
             time.sleep(rng.uniform(0, 0.2))
             together = [process.pid, *(workers if i % 2 else [])]
@@ -435,7 +435,7 @@ def send_hostile(times: Until, rng: random.Random, folder: Path) -> Finding:
                     wrong.append(f"{name}: {status}, {answer[:200]!r}")
                 continue
             file = json.loads(answer)["file"]
-            status, answer = start_report(visitor, file, resamples=0)
+            status, answer = start_report(visitor, file, n_resamples=0)
             job = json.loads(answer)
             while job.get("state") in ("waiting", "running"):
                 time.sleep(0.02)

@@ -172,9 +172,10 @@ def test_same_from_every_door(name: str) -> None:
 @every
 def test_weights(make: Callable[[], PriorEstimator]) -> None:
     scores, labeled = easy(60, 200)
-    if on_features(make()):
+    # The mixtures weigh scores, as long as these are not features.
+    if on_features(make()) and type(make()).__name__ != "GaussianMixtures":
         with pytest.raises(InvalidInputError, match="knows no weights"):
-            make().fit(scores, labeled, sample_weight=np.ones(scores.size))
+            make().fit(scores, labeled, sample_weight=np.full(scores.size, 0.5))
         return
     expected = shares(make().fit(scores, labeled))
     weighted = make().fit(scores, labeled, sample_weight=np.full(scores.size, 0.125))

@@ -336,7 +336,7 @@ WRONG = (None, True, -1e300, 10**400, [], {}, ["a"], [[1]], {"a": 1}, float("nan
 # Repeated from other fields for people's sake, or of no use to the reader.
 UNREAD = {
     "version", "n_labeled", "n_unlabeled", "n_negative", "auc_direct", "infeasible", "auc_repaired",
-    "disagreement", "assumptions", "contradicted", "checksum",
+    "disagreement", "assumptions", "contradicted", "checksum", "review", "prices",
 }  # fmt: skip
 
 

@@ -307,6 +307,10 @@ def range_line(report: PUReport) -> str:
     )
 
 
+SMALLEST_DELTA = 1e-3
+"""A smaller beta - alpha leaves no figure."""
+
+
 def least_delta(report: PUReport) -> float:
     """Return the least beta - alpha that the scores allow, at most that of the report.
 
@@ -320,7 +324,8 @@ def least_delta(report: PUReport) -> float:
     pure = [d for d in (found.delta_pure, found.delta_pure_noisy) if d is not None]
     pure = pure or [found.identification.get("delta", (used, 1.0))[0]]
     ends = found.intervals.get("delta")
-    return min(*pure, used if ends is None else min(ends.low, used))
+    low = used if ends is None else min(ends.low, used)
+    return max(min(*pure, low), SMALLEST_DELTA)
 
 
 def precision_if(report: PUReport, alpha: float, beta: float) -> float:

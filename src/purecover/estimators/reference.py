@@ -372,7 +372,7 @@ class ReferencePosterior(PriorEstimator):
         noise = np.random.default_rng(seed).standard_normal(len(labeled))
         score = COUPLING * _chance_of_auc(counts, labeled, unlabeled)
         place = ndtr(score + np.sqrt(1 - COUPLING**2) * noise)
-        draws = self.draws(N_DRAWS)
+        draws = self._similar.draws(N_DRAWS, np.random.default_rng(SEED))
         ordered = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")]
         return np.asarray(ordered[np.minimum((place * N_DRAWS).astype(np.intp), N_DRAWS - 1)])
 
