@@ -8,8 +8,8 @@ random folds, and for species in spatial blocks, too. What is kept are counts pe
 labeled, hidden positive and negative rows: ``studies/reality/people.npz``.
 
 ``python -m studies.real_labels`` judges reports on them: the AUC of positives like the labeled
-ones, of hidden positives and of all. Regions and a disease in ``JUDGED_ONCE`` had no part in any
-choice. ``--make`` makes the file anew, from two sources fetched by hand, since neither is on a
+ones, of hidden positives and of all. The prior of theta leaves out the regions and the disease in
+``HELD_OUT``; trials of the method saw all sources. ``--make`` makes the file anew, from two sources fetched by hand, since neither is on a
 package index as a table::
 
     git clone https://github.com/rspatial/disdat             # GPL-3 or later; pip install pyreadr
@@ -232,8 +232,8 @@ def make(tasks: list[Task], n_jobs: int) -> None:
     np.savez_compressed(FOLDER / "people.npz", **sealed(KIND, packed))
 
 
-JUDGED_ONCE = ("NZ", "CAN", "nhanes/sleep")
-"""Regions and a disease whose results no choice has seen."""
+HELD_OUT = ("NZ", "CAN", "nhanes/sleep")
+"""Regions and a disease that the prior of theta leaves out."""
 
 KINDS = ("auc_labeled", "auc_hidden", "auc")
 TITLES = ("labeled-like", "hidden", "all")
@@ -334,9 +334,12 @@ def results(rows: list[dict[str, Any]]) -> str:
     """Tables as Markdown: all sources, those judged once, and theta by source."""
     heads = ["known", "AUC of positives", "mean error", "contained", "width", "interval score"]
     parts = []
-    once = [row for row in rows if row["source"] in JUDGED_ONCE]
-    other = [row for row in rows if row["source"] not in JUDGED_ONCE]
-    for title, mine in (("Sources looked at before", other), ("Judged once", once)):
+    once = [row for row in rows if row["source"] in HELD_OUT]
+    other = [row for row in rows if row["source"] not in HELD_OUT]
+    for title, mine in (
+        ("Sources of the prior of theta", other),
+        ("Held out of the prior of theta", once),
+    ):
         body = []
         for known in dict.fromkeys(row["known"] for row in mine):
             for kind, words in zip(KINDS, TITLES, strict=True):

@@ -239,7 +239,7 @@ def test_claims_of_the_readme_are_those_of_the_result_files() -> None:
         kept = f"{float(width):.2f} | {float(error):.3f} | {float(uncorrected):.3f} |"
         assert f"{n} problems" in text
         assert f"| {holds} | {kept}" in text, row
-    once = "## Judged once"
+    once = "## Held out of the prior of theta"
     for known, kind in (("nothing", "labeled-like"), ("nothing", "all"), ("20 judged rows", "all")):
         *_, error, holds, width, _ = cells_of("real_labels.md", f"{known}|{kind}", once)
         plain = cells_of("real_labels.md", f"no correction|{kind}", once)[2]
