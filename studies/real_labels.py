@@ -9,7 +9,9 @@ labeled, hidden positive and negative rows: ``studies/reality/people.npz``.
 
 ``python -m studies.real_labels`` judges reports on them: the AUC of positives like the labeled
 ones, of hidden positives and of all. The prior of theta leaves out the regions and the disease in
-``HELD_OUT``; trials of the method saw all sources. ``--make`` makes the file anew, from two sources fetched by hand, since neither is on a
+``HELD_OUT``; trials of the method saw all sources.
+
+``--make`` makes the file anew, from two sources fetched by hand, since neither is on a
 package index as a table::
 
     git clone https://github.com/rspatial/disdat             # GPL-3 or later; pip install pyreadr
