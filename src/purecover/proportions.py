@@ -427,8 +427,9 @@ def _labeled_share(counts: ScoreCounts) -> float:
 _STATED = ("alpha", "prior", "label_frequency")
 """Parameters of shares that alpha follows from."""
 
-ASSUMABLE = ("pure-top", "clean-labels")
-"""Assumptions on scores and labels that a caller may make if alpha is estimated."""
+RANDOM_VERDICTS = "random-verdicts"
+ASSUMABLE = ("pure-top", "clean-labels", RANDOM_VERDICTS)
+"""Assumptions that a caller may make if alpha is estimated."""
 
 
 class ProportionEstimator(Protocol):
@@ -612,8 +613,9 @@ class GivenProportions(Parameters):
         (),
         "collection of str",
         """Assumptions if alpha is estimated: ``"pure-top"``, that the highest scores are all
-        positives (and the lowest all negatives), which makes intervals narrow; and
-        ``"clean-labels"``, which is ``beta=1``.""",
+        positives (and the lowest all negatives), which makes intervals narrow;
+        ``"clean-labels"``, which is ``beta=1``; and ``"random-verdicts"``, that judged rows are a
+        random sample of all unlabeled and of all labeled rows.""",
         partial(valid.check_names, choices=ASSUMABLE),
     )
 
@@ -633,6 +635,11 @@ class GivenProportions(Parameters):
     def known_beta(self) -> float | None:
         """Beta, if it is given as a number."""
         return None if isinstance(self.beta, tuple) else self.beta
+
+    @property
+    def implied_scenario(self) -> Scenario:
+        """The scenario, which a label frequency implies."""
+        return self.scenario or ("case-control" if self.label_frequency is None else "censoring")
 
     @property
     def says_beta(self) -> bool:
@@ -685,7 +692,9 @@ class GivenProportions(Parameters):
                     "leave both out to have alpha and beta estimated by the default estimator",
                 )
         if plain.hits_from is not None and plain.hits is None:
-            raise valid.bad_value("hits_from", "left out without 'hits'", valid.show(self.hits_from))
+            raise valid.bad_value(
+                "hits_from", "left out without 'hits'", valid.show(self.hits_from)
+            )
         if plain.assume:
             return plain._assuming().validated(can_estimate=can_estimate, can_vary=can_vary)
         if not ways and plain.known_beta is not None:

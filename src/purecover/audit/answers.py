@@ -1,15 +1,17 @@
 r"""Posterior of alpha and beta given scores, judged rows, a past hit rate and ranges.
 
 Draws of alpha and beta from the posterior of the scores are restricted to the ranges and weighted
-by the likelihood of the verdicts. Where labels went to positives at random, a draw says how many positives each stratum of
-the score has: of the positives a share :math:`F_1` lies in it, of the unlabeled rows a share
-:math:`F_U`, of the labeled rows a share :math:`F_L`.
+by the likelihood of the verdicts. Where labels went to positives at random, a draw says how many
+positives each stratum of the score has: of the positives a share :math:`F_1` lies in it, of the
+unlabeled rows a share :math:`F_U`, of the labeled rows a share :math:`F_L`.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -477,27 +479,14 @@ def posterior_of(
     left = np.maximum(strata.n_unlabeled - strata.judged, 0)
     positive = strata.positive + rng.binomial(left, found.purity)
 
-    def interval(values: FloatArray) -> Interval:
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        mean = float(values.mean())
-        return Interval(
-            estimate=mean,
-            low=min(float(low), mean),
-            high=max(float(high), mean),
-            confidence_level=level,
-            method="posterior quantiles",
-            varied="scores and proportions",
-        )
-
-    alpha, beta_draws = found.shares.T
-    sources = [full_name(asked)]
-    sources += [] if judged is None else ["audit"]
-    sources += [] if hits is None else ["hits"]
-    sources += [
-        f"{name.replace('_', ' ')} of {100 * low:.3g} to {100 * high:.3g} %"
-        for name, (low, high) in given.ranges.items()
-    ]
-    origin = " and ".join(sources)
+    interval = partial(_interval, level=level)
+    origin = given.resolve(counts).origin if given.ways else full_name(asked)
+    origin += "" if judged is None else " and audit"
+    origin += "" if hits is None else " and hits"
+    for name, (low, high) in given.ranges.items():
+        word = ", beta between" if name == "beta" else f" and {name.replace('_', ' ')} of"
+        to = "and" if name == "beta" else "to"
+        origin += f"{word} {100 * low:.3g} {to} {100 * high:.3g} %"
     if beta is not None:
         origin += ", beta given"
     elif "beta" not in given.ranges and not strata.labeled_judged.any():
@@ -506,15 +495,15 @@ def posterior_of(
         if each is not None and (each.judged.any() or each.labeled_judged.any()):
             tails.append(_tail(known, each, rng))
     several = np.count_nonzero(strata.judged) > 1
-    ends = {"alpha": alpha, "beta": beta_draws, "delta": beta_draws - alpha}
+    alpha_mean, beta_mean = map(float, found.shares.mean(axis=0))
     return AuditPosterior(
         proportions=MixtureProportions(
-            float(alpha.mean()),
-            min(float(beta_draws.mean()), 1.0),
+            alpha_mean,
+            min(beta_mean, 1.0),
             origin,
-            given.scenario or "case-control",
+            given.implied_scenario,
         ),
-        intervals={name: interval(values) for name, values in ends.items()},
+        intervals=_intervals(found.shares, level),
         from_scores=interval(known[:, 0]),
         purity=tuple(map(interval, found.purity.T)),
         n_positive=tuple(map(interval, positive.T)),
@@ -525,6 +514,49 @@ def posterior_of(
         hits=given.hits,
         _draws=found.shares,
     )
+
+
+def _interval(values: FloatArray, level: float) -> Interval:
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    mean = float(values.mean())
+    return Interval(
+        estimate=mean,
+        low=min(float(low), mean),
+        high=max(float(high), mean),
+        confidence_level=level,
+        method="posterior quantiles",
+        varied="scores and proportions",
+    )
+
+
+def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
+    """Return intervals of alpha, beta and beta - alpha."""
+    alpha, beta = shares.T
+    values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
+    return {name: _interval(each, level) for name, each in values.items()}
+
+
+class PosteriorDraws:
+    """A posterior in the place of an estimator."""
+
+    estimates_beta = True
+    interval_method = "posterior"
+
+    def __init__(self, posterior: AuditPosterior) -> None:
+        self.posterior = posterior
+
+    def draws(self, n: int) -> FloatArray:
+        """Draw alpha and beta, one row each."""
+        return self.posterior.draws(n, np.random.default_rng(0))
+
+    def proportions_many(self, _counts: ScoreCounts, labeled: Any, _unlabeled: Any) -> FloatArray:
+        """Draw alpha and beta for replicates."""
+        seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
+        return self.posterior.draws(len(labeled), np.random.default_rng(seed))
+
+    def interval(self, *, confidence_level: float) -> dict[str, Interval]:
+        """Return the intervals of alpha, beta and delta."""
+        return _intervals(self.posterior._draws, confidence_level)
 
 
 def _prior_draws(
@@ -577,8 +609,8 @@ def _refuse_ranges(counts: ScoreCounts, given: GivenProportions, possible: Float
         for name, values in given.implied(counts, possible).items()
     ]
     raise ContradictionError(
-        f"{{function}} finds no alpha and beta in the range: the scores allow {', and '.join(said)}."
-        "\nHint: check the label column, and whether the range is of another population"
+        "{function} finds no alpha and beta in the range: the scores allow "
+        f"{', and '.join(said)}.\nHint: check the label column, and whether the range is of another population"
     )
 
 

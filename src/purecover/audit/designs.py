@@ -246,7 +246,9 @@ class JudgedRows(Frozen):
         """Complain if the rows were drawn from other data."""
         if data.checksum != self.design.checksum:
             hint = "pass the scores and labels that they were drawn from, in the same order"
-            raise valid.bad_value("judged", "rows of these scores and labels", "rows of others", hint)
+            raise valid.bad_value(
+                "judged", "rows of these scores and labels", "rows of others", hint
+            )
 
     @classmethod
     @public
