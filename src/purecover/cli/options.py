@@ -181,6 +181,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "(default 0)."),
         "columns": Option(WORDS, "Columns to copy, with commas between them; by default all but "
             "scores and labels, which would lead the judges."),
+        "until": Option(TEXT, "Stop when the interval is so narrow: 0.1, or 'precision 0.1'."),
+        "judge": Option(TEXT, "Name of the judge, for a file of several."),
         "answer": Option(TEXT, "Column of answers; positive by default."),
         "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
     },

@@ -75,9 +75,14 @@ def tell(text: object, stream: TextIO | None = None, end: str = "\n") -> None:
     what the encoding cannot show.
     """
     stream = sys.stdout if stream is None else stream
-    shown = _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
+    shown = printable(str(text))
     encoding = getattr(stream, "encoding", None) or "utf-8"
     print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream, end=end)
+
+
+def printable(text: str) -> str:
+    """Return a text with its control characters as escapes."""
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:
