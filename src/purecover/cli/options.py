@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from purecover.cli.output import STDIO, CommandError
+from purecover.cli.output import STDIO, CommandError, option
 from purecover.exceptions import PurecoverError
 
 STAND_IN = "<->"
@@ -241,15 +241,16 @@ RENAMED = {
 }
 """Options by the names they had before 0.2, which scripts may still use."""
 
-_ELSEWHERE = {"scores": "--score", "frame": "FILE", "data": "FILE", "paths": "FILE",
+_ELSEWHERE = {"frame": "FILE", "data": "FILE", "paths": "FILE",
               "path": "STATE", "file": "FILE"}  # fmt: skip
 
 
 def option_of(parameter: str) -> str:
-    """How a parameter of the library is called in the shell."""
+    """Return what the user of a command knows a parameter of the library by."""
     if parameter in _ELSEWHERE:
         return _ELSEWHERE[parameter]
-    return f"--{parameter.replace('_', '-')}" if parameter in OPTIONS else parameter
+    name = "score" if parameter == "scores" else parameter
+    return option(name) if name in OPTIONS else name
 
 
 def in_options(error: PurecoverError) -> str:

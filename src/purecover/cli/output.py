@@ -20,8 +20,16 @@ from purecover.exceptions import PurecoverError
 COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
 """The arguments as they were given, for the page that records them."""
 
+FIELDS: ContextVar[Mapping[str, str]] = ContextVar("FIELDS")
+"""Labels of a form by option, where messages go to somebody who filled it in."""
+
 STDIO = "-"
 """Standard input or output, where a file is asked for."""
+
+
+def option(name: str) -> str:
+    """Return what the user knows an option by."""
+    return FIELDS.get({}).get(name, f"--{name.replace('_', '-')}")
 
 
 def typed_command() -> str:
