@@ -31,8 +31,8 @@ TOP_SHARE = 0.5
 STRATUM_SHARES = (0.25, 0.6)
 """Samples of all rows are stratified at the scores that these shares of the labeled rows reach."""
 
-ROW, DESIGN, ANSWER = "row", "design", "positive"
-"""Columns of a file of judged rows, in addition to those of the data."""
+ROW, DESIGN, ANSWER, JUDGE = "row", "design", "positive", "judge"
+"""Columns of a file of judged rows, in addition to those of the data; the last one is optional."""
 
 _WORDS = {
     **dict.fromkeys(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "x"), 1),
@@ -136,6 +136,11 @@ class AuditDesign(Frozen):
             checksum=data.checksum,
         )
 
+    @property
+    def words(self) -> str:
+        """Kind, data and cuts as they stand in a file."""
+        return ";".join((self.kind, f"data={self.checksum}", *map(repr, self.cuts)))
+
     def where(self, stratum: int) -> str:
         """The scores of a stratum in words."""
         low = "" if stratum == len(self.cuts) else f"score >= {self.cuts[stratum]:.6g}"
@@ -176,12 +181,11 @@ class AuditDesign(Frozen):
             positive. The design stands in a column of its own.
         """
         shown = {} if columns is None else dict(columns)
-        words = ";".join((self.kind, f"data={self.checksum}", *map(repr, self.cuts)))
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow([ROW, DESIGN, *shown, ANSWER])
         for i in self.rows.tolist():
-            table.writerow([i + 1, words, *(column[i] for column in shown.values()), ""])
+            table.writerow([i + 1, self.words, *(column[i] for column in shown.values()), ""])
         return text.getvalue()
 
     def __str__(self) -> str:
@@ -264,7 +268,9 @@ class JudgedRows(Frozen):
         scores, labeled : array-like of shape (n,)
             The data that the rows were drawn from.
         answer : str, default="positive"
-            The column of verdicts: yes or no, 1 or 0, or blank.
+            The column of verdicts: yes or no, 1 or 0, or blank. Where a column named judge says
+            who gave them, a row may stand there once for each judge: the majority decides, and a
+            tie counts as no verdict.
 
         Returns
         -------
@@ -272,22 +278,7 @@ class JudgedRows(Frozen):
             The rows of the file.
         """
         data = ScoredLabels.read(scores, labeled)
-        table = _read_table(file)
-        for name in (ROW, DESIGN, answer):
-            if name not in table:
-                must = f"one with a column {name!r}, as audit.draw makes one"
-                hint = "" if name != answer else "answer= (--answer) names the column of verdicts"
-                raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
-        kind, cuts = _read_design(table[DESIGN], data)
-        numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
-        if (
-            len(set(numbers)) < len(numbers)
-            or not 1 <= min(numbers) <= max(numbers) <= data.scores.size
-        ):
-            must = f"one with different numbers from 1 to {data.scores.size} in column {ROW!r}"
-            raise valid.bad_value("file", must, "others", "leave that column as it was drawn")
-        design = AuditDesign._of(kind, cuts, np.array(numbers) - 1, data)
-        return cls(design, read_verdicts(table[answer], f"column {answer!r}"))
+        return AnswerFile.read(file, data, answer).judged(data)
 
     @property
     def n_skipped(self) -> int:
@@ -303,6 +294,55 @@ class JudgedRows(Frozen):
             for rows in (self.verdicts == 1, self.verdicts >= 0)
         ]
         return counts[0], counts[1]
+
+
+_VOTES = {1: 1, 0: -1, -1: 0}
+
+
+class AnswerFile(NamedTuple):
+    """The cells of a file of judged rows, and what they mean, line by line."""
+
+    cells: dict[str, list[str]]
+    kind: str
+    cuts: list[float]
+    rows: list[int]
+    """Positions in the data."""
+    judges: list[str]
+    verdicts: IntArray
+
+    @classmethod
+    def read(cls, file: str | Path, data: ScoredLabels, answer: str = ANSWER) -> AnswerFile:
+        """Read a file, and check it against the data that its rows were drawn from."""
+        table = _read_table(file)
+        for name in (ROW, DESIGN, answer):
+            if name not in table:
+                must = f"one with a column {name!r}, as audit.draw makes one"
+                hint = "" if name != answer else "answer= (--answer) names the column of verdicts"
+                raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
+        kind, cuts = _read_design(table[DESIGN], data)
+        numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
+        judges = table.get(JUDGE, [""] * len(numbers))
+        if (
+            len(set(zip(numbers, judges, strict=True))) < len(numbers)
+            or not 1 <= min(numbers) <= max(numbers) <= data.scores.size
+        ):
+            must = f"one with different numbers from 1 to {data.scores.size} in column {ROW!r}"
+            raise valid.bad_value("file", must, "others", "leave that column as it was drawn")
+        rows = [number - 1 for number in numbers]
+        return cls(
+            table, kind, cuts, rows, judges, read_verdicts(table[answer], f"column {answer!r}")
+        )
+
+    def judged(self, data: ScoredLabels) -> JudgedRows:
+        """Return the rows, each once, with the verdict of most judges."""
+        balance: dict[int, int] = {}
+        for row, verdict in zip(self.rows, self.verdicts.tolist(), strict=True):
+            balance[row] = balance.get(row, 0) + _VOTES[verdict]
+        design = AuditDesign._of(
+            self.kind, self.cuts, np.array(list(balance), dtype=np.int64), data
+        )
+        votes = np.array(list(balance.values()))
+        return JudgedRows(design, np.select([votes > 0, votes < 0], [1, 0], -1))
 
 
 def read_verdicts(values: Any, name: str = "verdicts") -> IntArray:
