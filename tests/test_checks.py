@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import optimize, stats
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
 
 import purecover as pu
 from purecover import simulate
@@ -74,6 +76,23 @@ def tied(digits):
 
 
 BINORMAL = simulate.binormal(1.5)
+
+
+def copied(times):
+    sample = BINORMAL.sample(100, 200, alpha=0.25, random_state=0)
+    counts = ScoreCounts.from_scores(sample.scores, sample.labeled)
+    return context_of(replace(counts, labeled=times * counts.labeled), 0.25)
+
+
+def forest(*, own_rows):
+    """Scores of a forest, half of whose positives are labeled."""
+    X, y = make_classification(800, 8, n_informative=5, class_sep=0.7, random_state=0)
+    labeled = (y == 1) & (np.random.default_rng(0).random(800) < 0.5)
+    model = RandomForestClassifier(40, min_samples_leaf=1, random_state=0)
+    scores = pu.cross_fit_scores(model, X, labeled, cv=3, random_state=0)
+    if own_rows:
+        scores = model.fit(X, labeled).predict_proba(X)[:, 1]
+    return context_of(ScoreCounts.from_scores(scores, labeled), 0.25)
 
 
 def easy_positives():
@@ -270,6 +289,17 @@ CASES = {
         "three digits": (lambda: tied(3), "quiet"),
         "no ties among eight": (lambda: tallies([1, 0] * 4, [0, 1] * 4, 0.1), "quiet"),
         "ties among eight": (lambda: tallies([2, 0] * 4, [0, 2] * 4, 0.1), "fired"),
+        "rows twice": (lambda: copied(2), "fired"),
+        "rows once": (lambda: copied(1), "quiet"),
+        "groups of copies": (lambda: replace(copied(2), n_groups=300), "quiet"),
+    },
+    "PU021": {
+        "trained on": (lambda: forest(own_rows=True), "fired"),
+        "held out": (lambda: forest(own_rows=False), "quiet"),
+        "apart": (lambda: tallies([40, 10, 0], [0, 1, 999], 0.1), "fired"),
+        "good scores": (lambda: drawn(simulate.binormal(4)), "quiet"),
+        "no hidden positive": (lambda: tallies([50, 0], [0, 50], 0), "not applicable"),
+        "few": (lambda: tallies([15, 0], [0, 50], 0.1), "not applicable"),
     },
     "PU006": {
         "clear cases left out": (clear_cases_left_out, "fired"),

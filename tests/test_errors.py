@@ -129,6 +129,7 @@ VALID = {
     "simulate.laplace": {},
     "tipping_theta": {**BOTH, "metric": "auc", "at_least": 0.7},
     "count_by_two_sources": {"first": [1, 1, 0, 1], "second": [1, 0, 1, 0]},
+    "compare_label_dates": {**ROWS, "dates": [3, 1, 2, 2, 0, 0]},
     "ScoreCounts.from_scores": ROWS,
     "ScoreCounts.from_frame": {"frame": ROWS, "score": "scores", "labeled": "labeled"},
     "ScoreCounts.from_counts": {"thresholds": [2, 1], "labeled": [1, 0], "unlabeled": [1, 1]},

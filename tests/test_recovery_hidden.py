@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import purecover as pu
-from purecover.recovery import count_by_two_sources, recover_hidden, tipping_theta
+from purecover.recovery import recover_hidden, tipping_theta
 
 N_BINS = 4000
 EDGES = np.linspace(-8, 9, N_BINS + 1)
@@ -101,18 +101,6 @@ def test_at_the_tipping_point_the_metric_has_the_value(metric: str) -> None:
     assert tipping_theta(counts, given, metric, 0, **where) == pytest.approx(0.995)
 
 
-def test_two_sources_count_what_neither_sees() -> None:
-    rng = np.random.default_rng(1)
-    scores = rng.normal(size=40_000)
-    positive = rng.random(40_000) < 1 / (1 + np.exp(2 - 2 * scores))
-    ease = 0.1 + 0.5 * (scores > 1)  # both sources see more of the high scores
-    first, second = (positive & (rng.random(40_000) < ease) for _ in range(2))
-    plain, _ = count_by_two_sources(first, second)
-    found, error = count_by_two_sources(first, second, scores > 1)
-    assert abs(found - positive.sum()) < 3 * error
-    assert plain < positive.sum() - 3 * error
-
-
 def test_refusals() -> None:
     counts = pu.ScoreCounts.from_counts([2, 1], [3, 1], [1, 3])
     given = pu.MixtureProportions(0.1)
@@ -121,12 +109,6 @@ def test_refusals() -> None:
             recover_hidden(counts, given, wrong)
     with pytest.raises(pu.exceptions.InvalidInputError, match="'metric'"):
         tipping_theta(counts, given, "f1", 0.5)
-    with pytest.raises(pu.exceptions.IdentifiabilityError, match="both sources"):
-        count_by_two_sources([1, 0, 0], [0, 1, 0])
-    with pytest.raises(pu.exceptions.InvalidInputError, match="'first'"):
-        count_by_two_sources([2, 0], [0, 1])
-    with pytest.raises(pu.exceptions.InvalidInputError, match="'second'"):
-        count_by_two_sources([1, 0], [0, 1, 1])
 
 
 def answers(alpha: float, hidden: float, cut: float) -> tuple[float, float]:

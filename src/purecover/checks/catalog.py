@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._typing import BoolArray, FloatArray
+from purecover._typing import BoolArray, CountArray, FloatArray
 from purecover._validation import check_instance, check_names, public
 from purecover.checks.base import (
     FALSE_ALARM_RATE,
@@ -48,6 +48,7 @@ TIE_SHARE = 0.01
 FEW_SCORES = 10
 FEW_GROUPS = 20
 FEW_UNLABELED = 30
+FEWEST_TO_JUDGE = 20
 
 
 @check(
@@ -101,6 +102,15 @@ def heavy_ties(context: CheckContext) -> Finding:
     things = "bins of scores" if counts.is_binned else "distinct scores"
     scores = f"is 1 {thing}" if n_scores == 1 else f"are {n_scores:,} {things}"
     says = f"there {scores}, and ties make up {tie_part:.3g} of the observed AUC"
+    copies, side = max(
+        (_copies(counts.labeled), "labeled"), (_copies(counts.unlabeled), "unlabeled")
+    )
+    if copies > 1 and context.n_groups is None:
+        return fired(
+            f"each {side} score occurs {copies} times or a multiple of it: rows are duplicated, "
+            "and intervals are too narrow.",
+            "remove the copies, or pass groups, so that copies are resampled together.",
+        )
     if tie_part > TIE_SHARE or (n_scores < FEW_SCORES and tied):
         hint = (
             "use scores as the model gives them, not rounded or turned into classes: the AUC "
@@ -110,6 +120,13 @@ def heavy_ties(context: CheckContext) -> Finding:
             hint = "count scores with a smaller tolerance, or use those of the model, not rounded."
         return fired(f"{says}.", hint)
     return quiet(f"{says}.")
+
+
+def _copies(tally: CountArray) -> int:
+    """Return the largest number that divides all counts of scores; 1 for few scores or weights."""
+    some = tally[tally > 0]
+    few = some.dtype.kind == "f" or some.size < FEWEST_TO_JUDGE
+    return 1 if few else int(np.gcd.reduce(some))
 
 
 @check("PU010", "the sample is small", "warning", "sample")
@@ -292,6 +309,70 @@ def labels_thin_out(context: CheckContext) -> Finding:
     )
 
 
+APART = (0.99, 0.002)
+"""Least observed AUC, and largest share of the unlabeled among the scores of three quarters of the
+labeled, of scores that are apart."""
+
+TOO_GOOD = 0.5
+"""Largest Brier score of labels, as a share of the expected one, that no held-out model reaches."""
+
+
+@check("PU021", "scores may be of rows that the model was trained on", "warning", "scores")
+def scores_of_training_rows(context: CheckContext) -> Finding:
+    """Labels are predicted better than held-out models can predict them.
+
+    A model that was told that a positive is unlabeled separates it from the labeled ones. Held-out
+    scores do not: hidden positives score like labeled ones.
+    """
+    counts = context.counts
+    n_labeled, n_unlabeled = effective_sizes(counts)
+    if context.estimation is None and context.proportions.alpha == 0:
+        return not_applicable("with alpha 0 labeled and unlabeled scores may be apart.")
+    if min(n_labeled, n_unlabeled) < FEWEST_TO_JUDGE:
+        return not_applicable(f"fewer than {FEWEST_TO_JUDGE} labeled or unlabeled rows.")
+    at = int(np.searchsorted(np.cumsum(counts.labeled), 0.75 * counts.n_labeled))
+    share = float(counts.unlabeled[: at + 1].sum() / counts.n_unlabeled)
+    says = f"the observed AUC is {counts.auc_pu:.3f}"
+    apart = counts.auc_pu >= APART[0] and share <= APART[1]
+    if apart:
+        says += (
+            f", and {100 * share:.2g} % of the unlabeled score as high as three quarters of the "
+            "labeled"
+        )
+    found, expected, z = _brier_of_labels(counts)
+    too_good = found < TOO_GOOD * expected and z > N_ERRORS
+    if too_good:
+        says += (
+            f", and the scores, probabilities of a label, predict labels better (Brier score "
+            f"{found:.2g}) than they state themselves ({expected:.2g})"
+        )
+    if not (apart or too_good):
+        return quiet(f"{says}; labeled and unlabeled scores are not apart.")
+    return fired(
+        f"{says}. Scores of rows that the model was trained on look like this; the AUC is then too "
+        "high and alpha too low.",
+        "score each row by a model that has not seen it (cross_fit_scores, evaluate_model). If "
+        "these scores are such, hardly any unlabeled row is positive: pass alpha=0 if all are "
+        "labeled.",
+    )
+
+
+def _brier_of_labels(counts: ScoreCounts) -> tuple[float, float, float]:
+    """Return the Brier score of labels, the expected one, and standard errors between the two.
+
+    Of probabilities whose mean is about the labeled share (Spiegelhalter 1986); else 0, 0 and 0.
+    """
+    s, weight = counts.thresholds, counts.labeled + counts.unlabeled
+    total = float(weight.sum())
+    if s[0] > 1 or s[-1] < 0 or abs(np.dot(weight, s) / counts.n_labeled - 1) > SLACK_OF_MEAN:
+        return 0.0, 0.0, 0.0
+    chance = s * (1 - s)
+    found = float(np.dot(counts.labeled, (1 - s) ** 2) + np.dot(counts.unlabeled, s**2))
+    expected = float(np.dot(weight, chance))
+    error = math.sqrt(float(_label_variance(counts, s).dot((1 - 2 * s) ** 2)))
+    return found / total, expected / total, (expected - found) / max(error, 1e-300)
+
+
 FEW_NEGATIVES = 20
 
 
@@ -335,7 +416,7 @@ def negatives_disagree(context: CheckContext) -> Finding:
 
 
 N_BINS = 10
-SLACK = 0.1
+SLACK, SLACK_OF_MEAN = 0.1, 0.15
 TOLERATED_SHARE = 0.05
 N_ERRORS = 3.0
 
@@ -497,7 +578,10 @@ def infeasible_auc(context: CheckContext) -> Finding:
     if observed <= 0.5:
         beyond = 0.5 - observed
         says = f"the observed AUC is {observed:.4f}, no better than chance"
-        hint = "was the label inverted, or does a low score mean positive? Then negate the scores."
+        hint = (
+            "either labeled and unlabeled are swapped (name the value that means labeled: "
+            "positive_label), or a low score means positive (negate the scores)."
+        )
     elif recovered > 1:
         beyond = observed - (1 + delta) / 2
         p, least = context.proportions, least_delta(context.counts)

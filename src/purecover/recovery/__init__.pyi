@@ -9,7 +9,6 @@ from purecover.recovery.curves import recover_pr as recover_pr
 from purecover.recovery.curves import recover_roc as recover_roc
 from purecover.recovery.decisions import recover_decision_curve as recover_decision_curve
 from purecover.recovery.grids import sensitivity as sensitivity
-from purecover.recovery.hidden import count_by_two_sources as count_by_two_sources
 from purecover.recovery.hidden import recover_hidden as recover_hidden
 from purecover.recovery.hidden import tipping_theta as tipping_theta
 from purecover.recovery.means import recover_mean as recover_mean

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._typing import ArrayLike, FloatArray, IntArray
+from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
-from purecover.exceptions import IdentifiabilityError
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data
 
@@ -239,82 +238,6 @@ def tipping_theta(
         last = int(np.flatnonzero(values(steps) >= at_least)[-1])
         low, high = float(steps[last]), float(steps[last + 1])
     return low
-
-
-@public
-def count_by_two_sources(
-    first: ArrayLike, second: ArrayLike, strata: ArrayLike | None = None
-) -> tuple[float, float]:
-    r"""Number of positives from two independent sources of labels, by capture and recapture.
-
-    Parameters
-    ----------
-    first, second : array-like of bool
-        For each row, whether the first and the second source label it positive.
-    strata : array-like, optional
-        The stratum of each row, such as a band of its score: sources need to be independent only
-        within each.
-
-    Returns
-    -------
-    n_positive, standard_error : float
-        Estimated number of positives, with its standard error.
-
-    Raises
-    ------
-    IdentifiabilityError
-        If no row is labeled by both sources.
-
-    Notes
-    -----
-    Chapman's estimator of each stratum, with :math:`n_1` and :math:`n_2` labels of which :math:`m`
-    rows have both:
-
-    .. math::
-
-        \hat N = \frac{(n_1+1)(n_2+1)}{m+1} - 1, \qquad
-        \operatorname{Var} = \frac{(n_1+1)(n_2+1)(n_1-m)(n_2-m)}{(m+1)^2(m+2)}.
-
-    It assumes that labels are right and that within a stratum a label of one source makes one of
-    the other neither more nor less likely. Sources that agree more than that (a doctor's note
-    copied into a register) make the number too small.
-
-    References
-    ----------
-    .. [1] D. G. Chapman, "Some properties of the hypergeometric distribution with applications to
-       zoological censuses", University of California Publications in Statistics 1, 131-160, 1951.
-
-    Examples
-    --------
-    >>> from purecover.recovery import count_by_two_sources
-    >>> first, second = [1] * 30 + [0] * 70, [1] * 20 + [0] * 10 + [1] * 20 + [0] * 50
-    >>> n_positive, standard_error = count_by_two_sources(first, second)
-    >>> round(n_positive, 1), round(standard_error, 1)
-    (59.5, 5.1)
-    """
-    marks = [valid.as_real_vector(n, v) for n, v in (("first", first), ("second", second))]
-    valid.check_same_length("second", marks[1].size, marks[0].size)
-    for name, mark in zip(("first", "second"), marks, strict=True):
-        if not np.isin(mark, (0, 1)).all():
-            raise valid.bad_value(name, "True or False for each row", "other values")
-    one, two = (mark.astype(bool) for mark in marks)
-    place: IntArray = np.zeros(one.size, dtype=np.int64)
-    if strata is not None:
-        values = valid.to_numpy("strata", strata)
-        valid.check_same_length("strata", values.size, one.size)
-        place = np.unique(values, return_inverse=True)[1]
-    n_strata = int(place.max()) + 1
-    n_1, n_2, both = (
-        np.bincount(place[mark], minlength=n_strata).astype(float) for mark in (one, two, one & two)
-    )
-    if both.sum() == 0:
-        raise IdentifiabilityError(
-            "{function} finds no row that both sources label positive: how many neither labels "
-            "cannot be estimated.\nHint: judge some rows by hand instead"
-        )
-    product = (n_1 + 1) * (n_2 + 1)
-    variance = product * (n_1 - both) * (n_2 - both) / ((both + 1) ** 2 * (both + 2))
-    return float((product / (both + 1) - 1).sum()), float(np.sqrt(variance.sum()))
 
 
 def _check_theta(theta: Any) -> FloatArray:

@@ -363,12 +363,13 @@ def refuse_contradiction(counts: ScoreCounts, given: MixtureProportions) -> None
 
 
 def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> None:
-    """Refuse scores the wrong way round, and given alpha and beta that they contradict."""
+    """Refuse scores below chance, and given alpha and beta that the scores contradict."""
     if counts.auc_pu <= 0.5:
         raise IdentifiabilityError(
             "{function} needs labeled examples that score higher than the unlabeled, got an "
             f"observed AUC of {counts.auc_pu:.3f}.",
-            hint="larger scores must mean more positive; negate them if it is the other way",
+            hint="either labeled and unlabeled are swapped, or a low score means positive (negate "
+            "the scores)",
         )
     if given is not None:
         refuse_contradiction(counts, given)

@@ -1,0 +1,117 @@
+"""Faults of data and of alpha: in how many samples a report warns, and how often without a fault.
+
+Tables of scikit-learn, and simulated ones, get labels at random. A forest, boosting or logistic
+regression scores every row out of fold; then a fault is made. ``python -m studies.faults --write``
+takes a few minutes on one core.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from studies._common import arguments, publish, table
+
+import purecover as pu
+
+LABELED = 0.5
+"""Probability that a positive is labeled."""
+
+MODELS: dict[str, Any] = {
+    "forest": RandomForestClassifier(100, random_state=0),
+    "boosting": HistGradientBoostingClassifier(random_state=0),
+    "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Rows with held-out scores and those of the model that was trained on them."""
+
+    held_out: NDArray[np.float64]
+    trained: NDArray[np.float64]
+    labeled: NDArray[np.bool_]
+    alpha: float
+
+
+def features(at: int) -> tuple[Any, Any]:
+    """Return features and classes of one of five tables."""
+    if at == 0:
+        X, y = load_breast_cancer(return_X_y=True)
+        return X, y == 0
+    if at < 3:
+        X, y = load_digits(return_X_y=True)
+        return X, (y == 8 if at == 1 else y % 2 == 1)
+    share = 0.6 if at == 3 else 0.85
+    return make_classification(
+        1500, 12, n_informative=6, weights=[share], class_sep=1.5, random_state=at
+    )
+
+
+def scored(model: Any, i: int, seed: int) -> Scored:
+    """Label positives of a table at random and score its rows."""
+    X, y = features(i % 5)
+    y = np.asarray(y, dtype=bool)
+    labeled = y & (np.random.default_rng([seed, i]).random(y.size) < LABELED)
+    held_out = cross_val_predict(clone(model), X, labeled, cv=4, method="predict_proba")[:, 1]
+    trained = clone(model).fit(X, labeled).predict_proba(X)[:, 1]
+    return Scored(held_out, trained, labeled, float(y[~labeled].mean()))
+
+
+CASES: dict[str, Callable[[Scored], tuple[Any, Any, float | None]]] = {
+    "sound, alpha estimated": lambda s: (s.held_out, s.labeled, None),
+    "sound, alpha given": lambda s: (s.held_out, s.labeled, s.alpha),
+    "swapped labels": lambda s: (s.held_out, ~s.labeled, None),
+    "negated scores": lambda s: (-s.held_out, s.labeled, None),
+    "scores of the training rows": lambda s: (s.trained, s.labeled, None),
+    "alpha .25 too high": lambda s: (s.held_out, s.labeled, s.alpha + 0.25),
+    "constant scores": lambda s: (np.full(s.labeled.size, 0.5), s.labeled, None),
+    "every row twice": lambda s: (np.tile(s.held_out, 2), np.tile(s.labeled, 2), None),
+}
+
+
+def warned(scores: Any, labeled: Any, alpha: float | None) -> list[str]:
+    """Return the codes of errors and warnings, or the name of the error of a refusal."""
+    try:
+        report = pu.evaluate(scores, labeled, alpha=alpha, n_resamples=0)
+    except pu.exceptions.PurecoverError as error:
+        return [type(error).__name__]
+    return [each.code for each in report.findings if each.outcome in ("error", "warning")]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = arguments(__doc__ or "", replicates=50)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = []
+    for name, model in MODELS.items():
+        samples = [scored(model, i, options.seed) for i in range(options.replicates)]
+        for case, make in CASES.items():
+            found = [warned(*make(sample)) for sample in samples]
+            codes = Counter(code for codes in found for code in codes).most_common(4)
+            shown = ", ".join(f"{code} {n}" for code, n in codes)
+            rows.append([name, case, f"{sum(map(bool, found))} of {len(found)}", shown])
+    body = (
+        "Five tables (breast cancer, two problems of digits, two simulated), half of the positives "
+        "labeled at random. The last column: checks that warn, and in how many samples.\n\n"
+    )
+    heads = ("model", "data", "warned or refused", "by")
+    title = "Faults that a report warns of"
+    publish("faults", title, body + table(heads, rows), write=options.write)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Dates and sources of labels: closed forms, simulated worlds, and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu
+
+from purecover.estimators import compare_label_dates, count_by_two_sources
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
+
+
+def positives(rng, n=40_000):
+    scores = rng.normal(size=n)
+    return scores, rng.random(n) < 1 / (1 + np.exp(2 - 2 * scores))
+
+
+def test_the_number_is_chapmans() -> None:
+    first, second = [1] * 30 + [0] * 70, [1] * 20 + [0] * 10 + [1] * 20 + [0] * 50
+    found = count_by_two_sources(first, second)
+    assert found.n_positive.estimate == pytest.approx(31 * 41 / 21 - 1)
+    assert (found.n_labeled, found.dependence) == (50, None)
+    # Chao's interval: the logarithm of the unlabeled positives is normal.
+    unlabeled = 31 * 41 / 21 - 1 - 50
+    variance = 31 * 41 * 10 * 20 / (21**2 * 22)
+    factor = np.exp(1.959964 * np.sqrt(np.log1p(variance / unlabeled**2)))
+    assert found.n_positive.low == pytest.approx(50 + unlabeled / factor)
+    assert found.n_positive.high == pytest.approx(50 + unlabeled * factor)
+
+
+def test_intervals_of_independent_sources_contain_the_number() -> None:
+    rng, inside, alarms, n = np.random.default_rng(0), 0, 0, 200
+    for _ in range(n):
+        scores, positive = positives(rng, 2000)
+        first, second = (positive & (rng.random(2000) < share) for share in (0.3, 0.4))
+        found = count_by_two_sources(first, second, scores)
+        inside += positive.sum() in found.n_positive
+        alarms += found.dependence.p_value < 0.05
+    assert inside / n == pytest.approx(0.95, abs=3 * np.sqrt(0.05 * 0.95 / n))
+    assert alarms / n < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+
+
+def test_scores_allow_for_sources_that_prefer_clear_cases() -> None:
+    rng = np.random.default_rng(1)
+    scores, positive = positives(rng)
+    ease = 1 / (1 + np.exp(1 - scores))
+    first, second = (positive & (rng.random(scores.size) < ease) for _ in range(2))
+    plain, found = count_by_two_sources(first, second), count_by_two_sources(first, second, scores)
+    assert plain.n_positive.high < positive.sum()
+    assert abs(found.n_positive.estimate / positive.sum() - 1) < 0.05
+
+
+def test_what_strata_leave_open_is_seen_with_the_right_sign() -> None:
+    """Both sources label the clearest cases alone, so that no band of scores is even."""
+    rng, said = np.random.default_rng(2), []
+    for _ in range(40):
+        scores, positive = positives(rng, 2000)
+        ease = 0.6 / (1 + np.exp(4 * (1.5 - scores)))
+        first, second = (positive & (rng.random(2000) < ease) for _ in range(2))
+        found = count_by_two_sources(first, second, scores)
+        assert found.n_positive.estimate < positive.sum()
+        said.append(str(found))
+    assert sum("the number is too small" in text for text in said) >= 12
+    assert not any("too large" in text for text in said)
+
+
+@pytest.mark.parametrize("trend", [-1.0, 0.0, 1.0])
+def test_dates_have_the_right_sign(trend) -> None:
+    rng, n = np.random.default_rng(3), 100
+    found = []
+    for _ in range(n):
+        dates = rng.integers(2000, 2020, 120)
+        scores = rng.normal(size=120) - trend * (dates - 2010) / 10
+        found.append(compare_label_dates(scores, np.arange(120) < 100, dates))
+    p_values = np.array([test.p_value for test in found])
+    right = np.mean([(test.probability > 0.5) == (trend > 0) for test in found])
+    if trend:
+        assert right > 0.95
+        assert (p_values < 0.05).mean() > 0.8
+    else:
+        assert (p_values < 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+
+
+def test_the_test_of_dates_is_that_of_mann_and_whitney() -> None:
+    rng = np.random.default_rng(4)
+    scores, dates = rng.integers(0, 8, 60).astype(float), np.arange(60)
+    found = compare_label_dates(scores, np.ones(60).cumsum() < 60, dates)
+    expected = mannwhitneyu(scores[:30], scores[30:59], method="asymptotic", use_continuity=False)
+    assert found.probability == pytest.approx(expected.statistic / (30 * 29))
+    assert found.p_value == pytest.approx(expected.pvalue)
+    days = np.datetime64("2020-01-01") + dates
+    assert compare_label_dates(scores, np.arange(60) < 59, days) == found
+
+
+def test_refusals() -> None:
+    with pytest.raises(IdentifiabilityError, match="both sources"):
+        count_by_two_sources([1, 0, 0], [0, 1, 0])
+    for wrong in ([2, 0], [0, 1, 1]):
+        with pytest.raises(InvalidInputError, match=r"'first'|'second'"):
+            count_by_two_sources(wrong, [0, 1])
+    with pytest.raises(InvalidInputError, match="every labeled row"):
+        compare_label_dates([1, 2, 3], [1, 1, 0], [2020, np.nan, np.nan])
+    with pytest.raises(InvalidInputError, match="two days"):
+        compare_label_dates([1, 2, 3], [1, 1, 0], [2020, 2020, 2021])
