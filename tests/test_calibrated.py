@@ -10,9 +10,8 @@ import pytest
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -237,32 +236,6 @@ def test_what_the_scores_contradict_is_refused() -> None:
         model.fit(X, labeled)
     with pytest.warns(RecoveryWarning, match="contradict these scores"):  # groups may explain it
         model.fit(X, labeled, groups=np.arange(1200) // 2)
-
-
-def test_out_of_bag_scores() -> None:
-    X, labeled, _ = draw(21, 500, 2000)
-    new, _, truth = draw(22, 0, 5000)
-    forest = RandomForestClassifier(60, min_samples_leaf=20, oob_score=True, random_state=0)
-    model = pu.PUCalibratedClassifier(forest, cv="oob", alpha=ALPHA).fit(X, labeled)
-    own = clone(forest).fit(X, labeled)
-    np.testing.assert_array_equal(model.oob_score_samples_, own.oob_decision_function_[:, 1])
-    assert np.mean((positive(model, new) - truth) ** 2) < 0.125
-    assert positive(model, new).mean() == pytest.approx(truth.mean(), abs=0.04)
-    plain = pu.PUCalibratedClassifier(LogisticRegression(), cv="oob", alpha=ALPHA)
-    with pytest.raises(InvalidInputError, match="without out-of-bag scores"):
-        plain.fit(X, labeled)
-    # Out-of-bag scores of a calibrated classifier are not on the scale of its probabilities.
-    with pytest.raises(InvalidInputError, match=r"'cv' .*without out-of-bag.*\nHint: a number"):
-        clone(plain).set_params(estimator=small()).fit(X, labeled)
-    few = RandomForestClassifier(15, oob_score=True, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(InvalidInputError, match="out-of-bag score of every row"):
-            clone(plain).set_params(estimator=few).fit(X, labeled)
-    with pytest.raises(InvalidInputError, match="bags do not keep together"):
-        clone(plain).set_params(estimator=forest).fit(X, labeled, groups=np.arange(2500) // 2)
-    with pytest.raises(InvalidTypeError, match="'estimator' parameter"):
-        clone(plain).set_params(estimator=RidgeClassifier()).fit(X, labeled)
 
 
 def test_weights() -> None:

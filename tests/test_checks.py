@@ -26,7 +26,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import recover_roc
 
 PAGES = Path(__file__).parents[1] / "docs" / "checks"
-RESERVED: set[str] = set()
+RESERVED = {"PU013", "PU020"}
 
 # Checks look at values that the scores contradict, too, and at true values of separable classes,
 # which are at the edge of what scores allow: one sample in forty is beyond it by chance.
@@ -53,15 +53,6 @@ def with_negatives(world, n_negative, *, says, seed=0, n=(1000, 10_000)):
     kinds = np.concatenate([sample.labeled.astype(int), np.full(n_negative, -1)])
     counts = ScoreCounts.from_scores(scores, kinds, positive_label=1, negative_label=-1)
     return context_of(counts, says)
-
-
-def calibrated(world, *, says, alpha=0.25, beta=1.0, n=(1000, 10_000), power=1.0):
-    """Scores that are the true probability of a label (raised to a power, if that is not 1)."""
-    sample = world.sample(*n, alpha=alpha, beta=beta, random_state=0)
-    f1, f0 = world.positive_density(sample.scores), world.negative_density(sample.scores)
-    g, f = beta * f1 + (1 - beta) * f0, alpha * f1 + (1 - alpha) * f0
-    scores = (n[0] * g / (n[0] * g + n[1] * f)) ** power
-    return context_of(ScoreCounts.from_scores(scores, sample.labeled), *says)
 
 
 def tallies(labeled, unlabeled, alpha, beta=1.0, **more):
@@ -123,12 +114,6 @@ def ten_examples():
     context = context_of(ScoreCounts.from_scores(scores, [1, 1, 0, 1, 0, 1, 0, 0, 0, 0]), 0.25)
     assert context.roc.n_outside > 0  # or staying quiet would be no feat
     return context
-
-
-def right_mean_wrong_bins():
-    """Scores spread evenly around the labeled share, unrelated to the labels."""
-    scores = np.linspace(0.05, 0.35, 2000)
-    return context_of(ScoreCounts.from_scores(scores, np.arange(2000) % 5 == 0), 0.3)
 
 
 def constant_with_negatives():
@@ -361,26 +346,6 @@ CASES = {
         "nothing else": (lambda: replace(drawn(BINORMAL), prior=1.0), "fired"),
         "both": (lambda: replace(drawn(BINORMAL), prior=0.01), "quiet"),
         "not said": (lambda: drawn(BINORMAL), "not applicable"),
-    },
-    "PU013": {
-        "alpha overstated": (lambda: calibrated(simulate.binormal(3), says=(0.4, 1.0)), "fired"),
-        "beta understated": (
-            lambda: calibrated(simulate.binormal(3), beta=0.9, says=(0.25, 0.6)),
-            "fired",
-        ),
-        "right": (lambda: calibrated(simulate.binormal(3), says=(0.25, 1.0)), "quiet"),
-        "noisy labels": (
-            lambda: calibrated(simulate.binormal(3), beta=0.75, says=(0.25, 0.75)),
-            "quiet",
-        ),
-        "nothing corrected": (lambda: calibrated(BINORMAL, says=(0.0, 1.0)), "quiet"),
-        "not probabilities": (lambda: drawn(BINORMAL), "not applicable"),
-        "wrong mean": (lambda: drawn(simulate.beta()), "not applicable"),
-        "right mean, wrong bins": (right_mean_wrong_bins, "not applicable"),
-        "square of a probability": (
-            lambda: calibrated(BINORMAL, says=(0.4, 1.0), power=2),
-            "not applicable",
-        ),
     },
     "PU014": {
         "alpha overstated": (lambda: with_negatives(BINORMAL, 1000, says=0.4), "fired"),

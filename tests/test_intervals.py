@@ -791,25 +791,6 @@ class TestLargeBootstrap:
         # A group may hold a little more than its share, since scores are not split.
         assert moved <= apart <= 1 / (2 * k) * 1.2
 
-    def test_a_resampler_of_the_user_needs_nothing_but_draw(
-        self, sample: pu.simulate.Sample
-    ) -> None:
-        class Same:
-            def draw(self, rng: np.random.Generator) -> pu.ScoreCounts:
-                rng.random()
-                return sample.counts
-
-        result = pu.intervals.bootstrap(
-            sample.counts,
-            sample.proportions,
-            metrics=["roc_auc"],
-            curves=False,
-            n_resamples=3,
-            resampler=Same(),  # type: ignore[arg-type]  # no counts of its own
-            random_state=0,
-        )
-        assert np.ptp(result.replicates["roc_auc"]) == 0
-
 
 # == beside a plain bootstrap of rows ==========================================================
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._typing import BoolArray, CountArray, FloatArray
+from purecover._typing import CountArray
 from purecover._validation import check_instance, check_names, public
 from purecover.checks.base import (
     FALSE_ALARM_RATE,
@@ -40,7 +40,6 @@ from purecover.proportions import (
     UncertainProportions,
 )
 from purecover.recovery.curves import concavity_excess
-from purecover.recovery.posteriors import posterior_band
 from purecover.recovery.rates import effective_size, effective_sizes, least_delta
 
 FEW_LABELED = 10
@@ -309,6 +308,9 @@ def labels_thin_out(context: CheckContext) -> Finding:
     )
 
 
+SLACK_OF_MEAN = 0.15
+N_ERRORS = 3.0
+
 APART = (0.99, 0.002)
 """Least observed AUC, and largest share of the unlabeled among the scores of three quarters of the
 labeled, of scores that are apart."""
@@ -369,7 +371,10 @@ def _brier_of_labels(counts: ScoreCounts) -> tuple[float, float, float]:
     chance = s * (1 - s)
     found = float(np.dot(counts.labeled, (1 - s) ** 2) + np.dot(counts.unlabeled, s**2))
     expected = float(np.dot(weight, chance))
-    error = math.sqrt(float(_label_variance(counts, s).dot((1 - 2 * s) ** 2)))
+    squares = weight
+    if counts.labeled_sq is not None and counts.unlabeled_sq is not None:
+        squares = counts.labeled_sq + counts.unlabeled_sq
+    error = math.sqrt(float(np.dot(squares, chance * (1 - 2 * s) ** 2)))
     return found / total, expected / total, (expected - found) / max(error, 1e-300)
 
 
@@ -413,85 +418,6 @@ def negatives_disagree(context: CheckContext) -> Finding:
         f"{cause}, or the known negatives are not a random sample of the negatives (those "
         "picked by hand rarely are).",
     )
-
-
-N_BINS = 10
-SLACK, SLACK_OF_MEAN = 0.1, 0.15
-TOLERATED_SHARE = 0.05
-N_ERRORS = 3.0
-
-
-@check("PU013", "calibrated scores contradict alpha and beta", "warning", "scores")
-def calibrated_outside_band(context: CheckContext) -> Finding:
-    """Calibrated scores must stay in a band given by alpha, beta and the labeled share."""
-    counts, p = context.counts, context.proportions
-    why_not = _why_not_calibrated(counts)
-    if why_not:
-        return not_applicable(f"the scores are not calibrated probabilities of a label: {why_not}.")
-    low, high = posterior_band(counts.labeled_share, p)
-    below, above = counts.thresholds < low, counts.thresholds > high
-    weight = counts.labeled + counts.unlabeled
-    share = float(weight[below | above].sum() / weight.sum())
-    says = (
-        f"{100 * share:.1f} % of the scores, calibrated probabilities of a label, lie outside "
-        f"[{low:.3g}, {high:.3g}], the band that alpha={p.alpha:.3g} and beta={p.beta:.3g} allow"
-    )
-    # The labels must bear out what the scores say, or the scores are merely overconfident.
-    too_low = _excess(counts, below, low) < -N_ERRORS
-    too_high = _excess(counts, above, high) > N_ERRORS
-    if share <= TOLERATED_SHARE or not (too_low or too_high):
-        return quiet(f"{says}.")
-    causes = [
-        *(["alpha is too large for this beta"] if too_high else []),
-        *(["beta is too small for this alpha"] if too_low else []),
-    ]
-    return fired(
-        f"{says}.",
-        f"{' and '.join(causes)}, or the labeled positives are not a random sample of all "
-        "positives; precision and posterior probabilities would be clipped.",
-    )
-
-
-def _why_not_calibrated(counts: ScoreCounts) -> str:
-    """Empty if the scores can be read as probabilities of carrying a label."""
-    scores = counts.thresholds
-    if scores[0] > 1 or scores[-1] < 0:
-        return f"they span {scores[-1]:.3g} to {scores[0]:.3g}"
-    weight, variance = counts.labeled + counts.unlabeled, _label_variance(counts, scores)
-    total = weight.sum()
-    # Fits that are off by a tenth of the labeled share are still good enough to judge by.
-    slack = SLACK * counts.labeled_share
-    difference = float(np.dot(weight, scores) - counts.n_labeled) / total
-    error = float(np.sqrt(variance.sum())) / total
-    if abs(difference) > N_ERRORS * error + slack:
-        return f"their mean differs from the labeled share by {difference:+.3g}"
-    # Bins of like size; those that one repeated score leaves empty are dropped.
-    place = ((np.cumsum(weight) - weight / 2) / total * N_BINS).astype(np.int64)
-    size = np.bincount(place, weight)
-    filled = size > 0
-    size = size[filled]
-    gap = np.bincount(place, weight * scores - counts.labeled)[filled] / size
-    errors = np.sqrt(np.bincount(place, variance)[filled]) / size
-    bad = np.abs(gap) > N_ERRORS * errors + slack
-    if bad.any():
-        worst = float(gap[np.argmax(np.abs(gap))])
-        return f"in {bad.sum()} of {size.size} bins they are off, by up to {worst:+.3g}"
-    return ""
-
-
-def _label_variance(counts: ScoreCounts, chance: FloatArray | float) -> FloatArray:
-    """Variance of the labeled count at each score, if ``chance`` is that of a label."""
-    squares = counts.labeled + counts.unlabeled
-    if counts.labeled_sq is not None and counts.unlabeled_sq is not None:
-        squares = counts.labeled_sq + counts.unlabeled_sq
-    return np.asarray(squares * (chance * (1 - chance)), dtype=np.float64)
-
-
-def _excess(counts: ScoreCounts, where: BoolArray, chance: float) -> float:
-    """Labeled examples in excess of ``chance`` among some scores, in standard errors."""
-    variance = float(_label_variance(counts, chance)[where].sum())
-    expected = chance * float((counts.labeled + counts.unlabeled)[where].sum())
-    return (float(counts.labeled[where].sum()) - expected) / np.sqrt(variance) if variance else 0.0
 
 
 SMALL_DELTA = 0.1

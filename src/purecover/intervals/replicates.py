@@ -22,12 +22,7 @@ from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampl
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
-from purecover.recovery.means import (
-    Masses,
-    check_probabilities,
-    isotonic_frequency,
-    net_benefits,
-)
+from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency, net_benefits
 from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, RecoveryOptions, View
 from purecover.recovery.rates import (
     Shares,
@@ -398,9 +393,9 @@ def bootstrap(
         Number of replicates.
     confidence_level : float, default=0.95
         Nominal coverage.
-    resampler : object, optional
-        Draws counts instead of numbers from a multinomial distribution, or from Poisson
-        distributions where rows have weights; :func:`group_resampler` makes one for dependent rows.
+    resampler : GroupResampler, optional
+        Draws groups of dependent rows; :func:`group_resampler` makes one. By default rows are
+        independent: counts are multinomial, or Poisson where rows have weights.
     random_state : int, numpy.random.Generator or None, default=None
         Where randomness comes from.
     progress : callable or False, optional
@@ -517,21 +512,14 @@ def measure_replicates(
         resampler = resampling.resampler_for(thin)
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
-        if not callable(getattr(resampler, "draw", None)):
-            raise valid.bad_type("resampler", "an object with a 'draw' method", resampler)
-        if estimator is not None:
-            # Estimators fix bins and the like by the data, then look at the replicates.
-            valid.check_instance(
-                "resampler.counts",
-                getattr(resampler, "counts", None),
-                ScoreCounts,
-                "make a resampler with group_resampler(...)",
-            )
+        if not (hasattr(resampler, "draw") and hasattr(resampler, "counts")):
+            hint = "make one with group_resampler(scores, labeled, groups)"
+            raise valid.bad_type("resampler", "None or a resampler", resampler, hint)
         if isinstance(resampler, GroupResampler):
             thin = resampling.thinned_to_draw(resampler.counts, groups, keep=threshold)
             resampler = resampler.thinned(thin)
         drawn = "groups"
-    data = getattr(resampler, "counts", counts)
+    data = resampler.counts
     repairs = (roc.repair, roc_pr.repair)
     job = _Job(wanted, threshold, chosen_by, given, repairs, curves, proportions)
     estimates, first, lines = job.measure_data(counts, roc, roc_pr)

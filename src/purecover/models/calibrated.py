@@ -29,7 +29,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from purecover import __version__
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Scenario, Target
@@ -37,8 +36,8 @@ from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, with_clean_labels
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, PurecoverError
-from purecover.models.cross_fit import check_settings, cross_fit, makes_own_scores, out_of_bag
+from purecover.exceptions import IdentifiabilityError, PurecoverError
+from purecover.models.cross_fit import check_settings, cross_fit
 from purecover.models.examples import (
     Examples,
     check_as_long,
@@ -323,35 +322,6 @@ def log_odds(
     return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
 
 
-def fit_all(estimator: Any, examples: Examples, weight: FloatArray | None = None) -> Any:
-    """A copy of the estimator, fitted to all rows, with 1 for labeled and 0 for unlabeled."""
-    fresh = clone(estimator)
-    parameters = fit_parameters(fresh, weight)
-    return fresh.fit(examples.X, examples.positive.astype(np.int64), **parameters)
-
-
-def fit_out_of_bag(
-    estimator: Any, examples: Examples, weight: FloatArray | None
-) -> tuple[Any, FloatArray]:
-    """Fit a model to all rows; return it and its out-of-bag probabilities."""
-    hint = "a number of folds serves any classifier"
-    if examples.groups is not None:
-        got = "'oob' beside groups, which bags do not keep together"
-        raise valid.bad_value("cv", "a number or a splitter", got, hint)
-    scores = None
-    if makes_own_scores(estimator):
-        fitted = fit_all(estimator, examples, weight)
-        scores = out_of_bag(fitted, examples.n_rows)
-    if scores is None:
-        must = "a number or a splitter for a classifier without out-of-bag scores"
-        raise valid.bad_value("cv", must, f"'oob' for {valid.show(estimator)}", hint)
-    if not bool(((scores >= 0) & (scores <= 1)).all()):
-        must = "a classifier whose out-of-bag scores are probabilities"
-        got = f"{valid.show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
-        raise valid.bad_value("estimator", must, got)
-    return fitted, scores
-
-
 METHODS = ("auto", "isotonic", "sigmoid")
 RESPONSES = ("predict_proba", "decision_function")
 
@@ -374,10 +344,8 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     method : {"auto", "isotonic", "sigmoid"}, default="auto"
         How its scores become probabilities: by isotonic regression, by a sigmoid, or by the one
         that predicts labels better on parts of the data it has not seen. See Notes.
-    cv : int, splitter, iterable or "oob", default=5
-        Folds of the cross-fitting, as in :func:`cross_fit_scores`. With ``"oob"`` the estimator
-        is fitted once, and its out-of-bag scores take the place of cross-fitted ones:
-        ``BaggedNetworks`` of purecover-paper, or a forest with ``oob_score=True``.
+    cv : int, splitter or iterable, default=5
+        Folds of the cross-fitting, as in :func:`cross_fit_scores`.
     alpha : float, optional
         Share of positives among the unlabeled. Give this or ``proportions`` or ``prior`` with
         ``scenario`` or ``label_frequency``; with none of them it is estimated from the
@@ -543,20 +511,21 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         self.classes_, self.labeled_class_ = classes, positive
         self.response_method_ = check_model(self.estimator, RESPONSES)
         warn_of_weights(self.estimator, weight)
-        if self._takes_out_of_bag:
-            self.estimator_, scores = fit_out_of_bag(self.estimator, examples, weight)
-        else:
-            scores = cross_fit(
-                self.estimator,
-                examples,
-                cv=self.cv,
-                method=self.response_method_,
-                combine="raw",  # a new row has no rank
-                fit_params=fit_parameters(self.estimator, weight),
-                random_state=seed,
-                n_jobs=self.n_jobs,
-            ).scores
-            self.estimator_ = fit_all(self.estimator, examples, weight)
+        scores = cross_fit(
+            self.estimator,
+            examples,
+            cv=self.cv,
+            method=self.response_method_,
+            combine="raw",  # a new row has no rank
+            fit_params=fit_parameters(self.estimator, weight),
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        ).scores
+        self.estimator_ = clone(self.estimator).fit(
+            examples.X,
+            examples.positive.astype(np.int64),
+            **fit_parameters(self.estimator, weight),
+        )
         counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
         self.prior_estimator_ = prior_estimator
         if prior_estimator is None:
@@ -639,12 +608,10 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     def _check_params(self) -> tuple[GivenProportions, PriorEstimator | None]:
         valid.check_choice("method", self.method, METHODS)
         check_target(self.target)
-        out_of_bag = self._takes_out_of_bag
-        cv = 2 if out_of_bag else self.cv
-        check_settings(self.estimator, cv=cv, n_jobs=self.n_jobs)
-        check_model(self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
-        told = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
-        given = GivenProportions(*told, self.scenario).validated(can_estimate=True)
+        check_settings(self.estimator, cv=self.cv, n_jobs=self.n_jobs)
+        check_model(self.estimator, RESPONSES)
+        values = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
+        given = GivenProportions(*values, self.scenario).validated(can_estimate=True)
         if not given.ways:
             found = check_estimator(self.prior_estimator, "prior_estimator")
             with_clean_labels(found, given.beta)
@@ -653,10 +620,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             must = f"left out where {given.ways[0]!r} is given"
             raise valid.bad_value("prior_estimator", must, valid.show(self.prior_estimator))
         return given, None
-
-    @property
-    def _takes_out_of_bag(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "oob"
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -690,17 +653,3 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_purecover_version": __version__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        version = state.pop("_purecover_version", "unknown")
-        if version != __version__:
-            raise InvalidInputError(
-                f"This {type(self).__name__} was pickled by purecover {version}, and this is "
-                f"{__version__}: what it would predict is not certain.\n"
-                f"Hint: install purecover=={version} to use it, or fit anew with this version."
-            )
-        super().__setstate__(state)
