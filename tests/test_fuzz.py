@@ -215,7 +215,7 @@ def extreme_but_valid(data: st.DataObject) -> None:
     interval = outcome(lambda: pu.intervals.auc_interval(counted, p))
     assert interval is not None
     assert math.isnan(interval.low) or 0 <= interval.low <= interval.high <= 1
-    outcome(lambda: pu.recover_bounds(counted, (p.alpha, p.alpha), beta_range=p.beta))
+    outcome(lambda: pu.recover_bounds(counted, (p.alpha, p.alpha)))
     context = outcome(lambda: pu.checks.CheckContext(counts=counted, proportions=p, roc=roc))
     assert outcome(lambda: pu.checks.run_checks(context)) is not None
 

@@ -20,7 +20,7 @@ from purecover.recovery.bounds import recover_bounds
 from purecover.recovery.curves import recover_pr
 from purecover.recovery.grids import sensitivity
 from purecover.recovery.metrics import recover_metrics
-from purecover.recovery.rates import recover_auc, recover_rates
+from purecover.recovery.rates import recover_auc
 
 # == bounds ====================================================================================
 
@@ -230,61 +230,6 @@ def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target
     assert areas >= whole
 
 
-@pytest.mark.parametrize(
-    ("beta", "alphas", "betas", "target"),
-    [
-        (1.0, 0.25, 1.0, "deployment"),
-        pytest.param(0.8, (0.2, 0.3), (0.75, 0.9), "pooled", marks=pytest.mark.slow),
-    ],
-)
-def test_population_rates_are_in_the_box(beta, alphas, betas, target):
-    repeats, whole = 150, 0
-    world = simulate.binormal(1.5)
-    for seed in range(repeats):
-        data = sample(seed, 200, 1000, 0.25, beta=beta)
-        counts = data.counts
-        bounds = recover_bounds(counts, alphas, beta_range=betas, method="box", target=target)
-        prior = data.proportions.prior(target, counts)
-        rates = {
-            "tpr": world.positive.sf(bounds.thresholds),
-            "fpr": world.negative.sf(bounds.thresholds),
-        }
-        with np.errstate(invalid="ignore"):
-            flagged = prior * rates["tpr"] + (1 - prior) * rates["fpr"]
-            rates["precision"] = prior * rates["tpr"] / flagged
-        inside = contained(bounds, rates).all()
-        whole += inside
-        assert not inside or bounds.auc_lower <= world.auc <= bounds.auc_upper
-    assert whole >= 0.93 * repeats
-
-
-# -- the box ------------------------------------------------------------------------------
-
-
-def test_box_corners_equal_a_dense_search():
-    counts = sample(1, 60, 200, 0.3, beta=0.85).counts
-    bounds = recover_bounds(counts, (0.2, 0.4), beta_range=(0.7, 0.9), method="box")
-    roc = pu_roc_curve(counts)
-    each = 1 - math.sqrt(0.95)
-    radius = [math.sqrt(math.log(2 / each) / (2 * n)) for n in (60, 200)]
-    lowest = {"tpr": np.inf, "fpr": np.inf}
-    highest = {"tpr": -np.inf, "fpr": -np.inf}
-    steps = np.linspace(-1, 1, 4)
-    for d_tpr, d_fpr in itertools.product(steps, steps):
-        tpr_pu = np.clip(roc.tpr_pu + d_tpr * radius[0], 0, 1)
-        fpr_pu = np.clip(roc.fpr_pu + d_fpr * radius[1], 0, 1)
-        for alpha, beta in itertools.product(np.linspace(0.2, 0.4, 5), np.linspace(0.7, 0.9, 5)):
-            pair = recover_rates(tpr_pu, fpr_pu, MixtureProportions(alpha, beta))
-            for rate, values in zip(("tpr", "fpr"), pair, strict=True):
-                lowest[rate] = np.minimum(lowest[rate], np.clip(values, 0, 1))
-                highest[rate] = np.maximum(highest[rate], np.clip(values, 0, 1))
-    for rate in ("tpr", "fpr"):
-        low = np.maximum.accumulate(lowest[rate][1:])
-        high = np.minimum.accumulate(highest[rate][::-1])[::-1][1:]
-        np.testing.assert_allclose(getattr(bounds, f"{rate}_lower")[1:], low, atol=1e-12)
-        np.testing.assert_allclose(getattr(bounds, f"{rate}_upper")[1:], high, atol=1e-12)
-
-
 # -- properties -------------------------------------------------------------------------------
 
 
@@ -295,22 +240,20 @@ def test_box_corners_equal_a_dense_search():
         min_size=1,
         max_size=8,
     ).filter(lambda rows: any(r[1] for r in rows) and any(r[2] for r in rows)),
-    method=st.sampled_from(["dkw", "box"]),
     target=st.sampled_from(["pooled", "deployment"]),
     level=st.floats(1e-6, 1 - 1e-12),
 )
-def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, level):
+def test_bounds_are_curves_in_the_unit_box(data, rows, target, level):
     scores, labeled, unlabeled, negative = zip(*rows, strict=True)
     counts = ScoreCounts.from_counts(scores, labeled, unlabeled, negative=negative)
     ends = sorted(data.draw(st.lists(st.floats(0, 0.99), min_size=2, max_size=2)))
-    if method != "box" and target == "deployment" and ends[1] * counts.n_unlabeled < 1.001:
+    if target == "deployment" and ends[1] * counts.n_unlabeled < 1.001:
         ends[1] = 0.999
     if math.floor(ends[1] * counts.n_unlabeled) == 0 and target == "deployment":
         target = "pooled"
     bounds = recover_bounds(
         counts,
         tuple(ends),
-        method=method,
         target=target,
         confidence_level=level,
     )
@@ -322,8 +265,7 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, level):
         assert low.min() >= 0
         assert high.max() <= 1
         assert np.all(low <= high + 1e-12)
-        if method != "box":
-            assert low[-1] == high[-1] == 1
+        assert low[-1] == high[-1] == 1
     low, high = bounds.precision_lower[1:], bounds.precision_upper[1:]
     known = ~np.isnan(low)
     assert np.all((low[known] >= 0) & (low[known] <= high[known]) & (high[known] <= 1))

@@ -27,11 +27,9 @@ from purecover._inputs import Tabular
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
-from purecover.exceptions import IdentifiabilityError
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data, trapezoid, warn_of_contradiction
 
-BoundsMethod: TypeAlias = Literal["dkw", "box"]
 BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
 
 # Few hidden positives above a threshold mean many false alarms, and the other way round.
@@ -62,10 +60,6 @@ class Band:
         """Lower and upper share with ``m`` hidden positives."""
         reach = self.stretch(m) * self.radius
         return np.clip(self.share - reach, 0, 1), np.clip(self.share + reach, 0, 1)
-
-
-def _dkw_radius(error: float, n: float) -> float:
-    return math.sqrt(math.log(2 / error) / (2 * n))
 
 
 def count_bounds(
@@ -187,53 +181,6 @@ def _monotone(bounds: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return out
 
 
-def map_bounds(
-    counts: ScoreCounts,
-    alphas: tuple[float, float],
-    betas: tuple[float, float],
-    target: BoundsTarget,
-    level: float,
-) -> dict[str, FloatArray]:
-    """Extremes of the recovered rates over bands of the observed ones and a box of proportions."""
-    roc = pu_roc_curve(counts)
-    # Labeled and unlabeled are independent samples: each may fail with 1 - sqrt(level).
-    error = -math.expm1(math.log(level) / 2)
-    ends = {}
-    for key, rate, n in (
-        ("tpr", roc.tpr_pu, counts.n_labeled),
-        ("fpr", roc.fpr_pu, counts.n_unlabeled),
-    ):
-        radius = _dkw_radius(error, n)
-        low, high = np.clip(rate - radius, 0, 1), np.clip(rate + radius, 0, 1)
-        high[0] = 0.0  # nothing reaches infinity; below the lowest score, though, there may be more
-        ends[key] = (low, high)
-    bounds: dict[str, FloatArray] = {}
-    corners = itertools.product(ends["tpr"], ends["fpr"], set(alphas), set(betas))
-    for tpr_pu, fpr_pu, alpha, beta in corners:
-        gain = (tpr_pu - fpr_pu) / (beta - alpha)
-        tpr = np.clip(tpr_pu + (1 - beta) * gain, 0, 1)
-        fpr = np.clip(fpr_pu - alpha * gain, 0, 1)
-        for side in ("lower", "upper"):
-            _stretch(bounds, "tpr", side, tpr)
-            _stretch(bounds, "fpr", side, fpr)
-    bounds = _monotone(bounds)
-    share = counts.labeled_share if target == "pooled" else 0.0
-    low_prior, high_prior = (
-        share * beta + (1 - share) * alpha for alpha, beta in zip(alphas, betas, strict=True)
-    )
-    bounds["precision_lower"] = _precision(bounds["tpr_lower"], bounds["fpr_upper"], low_prior)
-    bounds["precision_upper"] = _precision(bounds["tpr_upper"], bounds["fpr_lower"], high_prior)
-    # Nothing is predicted positive at infinity.
-    bounds["precision_lower"][0] = bounds["precision_upper"][0] = np.nan
-    return bounds
-
-
-def _precision(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
-    flagged = prior * tpr + (1 - prior) * fpr
-    # Without true positives the bound is 0, even if nothing else is predicted positive either.
-    return np.divide(prior * tpr, flagged, out=np.zeros(tpr.size), where=flagged > 0)
-
-
 _CURVES = tuple(
     f"{rate}_{side}" for rate in ("fpr", "tpr", "precision") for side in ("lower", "upper")
 )
@@ -253,10 +200,8 @@ class RecoveredBounds(Frozen, Tabular):
         Bounds of the precision in the ``target``; NaN where nothing is predicted positive.
     auc_lower, auc_upper : float
         Areas under the lower and the upper ROC curve, ties counted one half.
-    alpha_range, beta_range : tuple of float
-        What was assumed.
-    method : {"dkw", "box"}
-        Where the confidence comes from.
+    alpha_range : tuple of float
+        The range of alpha.
     confidence_level : float
         The confidence, of all thresholds at once.
     target : {"pooled", "deployment"}
@@ -271,8 +216,6 @@ class RecoveredBounds(Frozen, Tabular):
     precision_lower: FloatArray
     precision_upper: FloatArray
     alpha_range: tuple[float, float]
-    beta_range: tuple[float, float]
-    method: BoundsMethod
     confidence_level: float
     target: BoundsTarget
     auc_lower: float = field(init=False)
@@ -303,12 +246,10 @@ class RecoveredBounds(Frozen, Tabular):
         return columns
 
     def __repr__(self) -> str:
-        beta = "" if self.beta_range == (1, 1) else f", beta in {_interval(self.beta_range)}"
         return (
-            f"RecoveredBounds(AUC in {_interval((self.auc_lower, self.auc_upper))}, "
-            f"alpha in {_interval(self.alpha_range)}{beta}, "
-            f"{self.confidence_level:.4g} confidence everywhere, "
-            f"method={self.method!r}, target={self.target!r})"
+            f"RecoveredBounds(AUC in [{self.auc_lower:.4g}, {self.auc_upper:.4g}], alpha in "
+            f"[{self.alpha_range[0]:.4g}, {self.alpha_range[1]:.4g}], "
+            f"{self.confidence_level:.4g} confidence everywhere, target={self.target!r})"
         )
 
 
@@ -317,8 +258,6 @@ def recover_bounds(
     counts: ScoreCounts,
     alpha_range: tuple[float, float] | float,
     *,
-    method: BoundsMethod = "dkw",
-    beta_range: tuple[float, float] | float = 1.0,
     target: BoundsTarget = "pooled",
     confidence_level: float = 0.95,
 ) -> RecoveredBounds:
@@ -329,23 +268,14 @@ def recover_bounds(
     counts : ScoreCounts
         The counted scores, without weights. Known negatives are used if there are any.
     alpha_range : (float, float) or float
-        Smallest and largest share of positives among the unlabeled, below 1. For ``"dkw"`` it
-        is the share among the very examples at hand, which differs by chance from that of the
-        population they were drawn from.
-    method : {"dkw", "box"}, default="dkw"
-        ``"dkw"`` counts: it bounds the confusion table of the examples at hand by the
-        inequality of Dvoretzky, Kiefer and Wolfowitz, and needs clean labels. ``"box"`` maps:
-        it bounds the rates of the population by the recovery theorem and takes noisy labels
-        too. Both are simultaneous over all thresholds.
-    beta_range : (float, float) or float, default=1.0
-        Smallest and largest share of positives among the labeled; other than 1 only with
-        ``method="box"``. Must be above ``alpha_range``.
+        Smallest and largest share of positives among the unlabeled, below 1: the share among
+        the very examples at hand, which differs by chance from that of the population they were
+        drawn from. All labels are taken to be right.
     target : {"pooled", "deployment"}, default="pooled"
         Whether the tables count all examples, labeled and known negative ones included, or
-        the unlabeled only. For ``"box"`` it sets the prior of the precision.
+        the unlabeled only.
     confidence_level : float, default=0.95
-        Confidence that the bounds contain the truth, given that alpha and beta are in their
-        ranges.
+        Confidence that the bounds contain the truth at all thresholds, if alpha is in its range.
 
     Returns
     -------
@@ -354,6 +284,7 @@ def recover_bounds(
 
     See Also
     --------
+    evaluate : Takes ranges of alpha and of beta.
     sensitivity : Point estimates over a grid of alpha and beta.
     auc_identification_interval : What is known of the AUC without irreducibility.
 
@@ -375,10 +306,6 @@ def recover_bounds(
     The band has the half width :math:`\sqrt{\ln(2/\delta)/(2 n)}` with
     :math:`1/n = 1/n_L + 1/m`, since the hidden positives are a sample too.
 
-    ``"box"`` puts such bands around both observed rates, each at the confidence
-    :math:`\sqrt{1-\delta}`. The recovered rates are monotone in each of the two observed
-    ones, in alpha and in beta, so their extremes are at the corners of the box.
-
     Examples
     --------
     >>> from purecover import recover_bounds, simulate
@@ -386,15 +313,10 @@ def recover_bounds(
     >>> bounds = recover_bounds(sample.counts, alpha_range=(0.2, 0.3))
     >>> bounds.auc_lower < 0.8556 < bounds.auc_upper
     True
-    >>> noisy = recover_bounds(sample.counts, (0.2, 0.3), method="box", beta_range=(0.9, 1))
-    >>> noisy.auc_lower < bounds.auc_lower, noisy.auc_upper > bounds.auc_upper
-    (True, True)
     """
     check_counts(counts)
-    valid.check_choice("method", method, ("dkw", "box"))
     valid.check_choice("target", target, ("pooled", "deployment"))
     alphas = _check_range("alpha_range", alpha_range)
-    betas = _check_range("beta_range", beta_range)
     level = valid.check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
@@ -404,36 +326,20 @@ def recover_bounds(
             "weighted counts",
             "the confidence rests on numbers of independent examples; leave out the weights",
         )
-    if not alphas[1] < betas[0]:
-        raise IdentifiabilityError(
-            "{function} needs alpha < beta throughout, "
-            f"got an alpha_range up to {alphas[1]:g} and a beta_range from {betas[0]:g} (PU001).",
-            hint="narrow the ranges until they are apart",
-        )
-    # Where not even the ends that are furthest apart fit, nothing in the ranges does.
-    warn_of_contradiction(counts, MixtureProportions(alphas[0], betas[1]))
-    if method == "box":
-        curves = map_bounds(counts, alphas, betas, target, level)
-    elif betas != (1, 1):
-        raise valid.bad_value(
-            "beta_range",
-            "1 for method='dkw', which counts labeled examples as positives",
-            valid.show(beta_range),
-            'use method="box" for labels that are not clean',
-        )
-    else:
-        n_labeled = counts.n_labeled
-        radius = _dkw_radius(1 - level, n_labeled)
-        band = Band(pu_roc_curve(counts).tpr_pu, radius, noise_ratio=n_labeled)
-        curves = count_bounds(counts, alphas, target, band)
+    if alphas[1] == 1:
+        must = "below 1: else no unlabeled example is negative"
+        raise valid.bad_value("alpha_range", must, valid.show(alpha_range))
+    # If the smallest alpha contradicts the scores, so does every other.
+    warn_of_contradiction(counts, MixtureProportions(alphas[0]))
+    n_labeled = counts.n_labeled
+    radius = math.sqrt(math.log(2 / (1 - level)) / (2 * n_labeled))
+    band = Band(pu_roc_curve(counts).tpr_pu, radius, noise_ratio=n_labeled)
     return RecoveredBounds(
         thresholds=pu_roc_curve(counts).thresholds,
         alpha_range=alphas,
-        beta_range=betas,
-        method=method,
         confidence_level=level,
         target=target,
-        **curves,
+        **count_bounds(counts, alphas, target, band),
     )
 
 
@@ -451,10 +357,6 @@ def _check_range(parameter: str, value: object) -> tuple[float, float]:
     if low > high:
         raise valid.bad_value(parameter, must, valid.show(value))
     return low, high
-
-
-def _interval(ends: tuple[float, float]) -> str:
-    return f"[{ends[0]:.4g}, {ends[1]:.4g}]"
 
 
 # Sums of up to a hundred million terms are rounded; bounds give way by more than that.
