@@ -52,7 +52,7 @@ class PUScorer:
         Raises
         ------
         IdentifiabilityError
-            Where alpha and beta are estimated and these rows do not tell them.
+            If alpha and beta are estimated and these rows do not determine them.
         ContradictionError
             Where given ones contradict the scores by more than chance explains.
         """
@@ -85,7 +85,7 @@ class PUScorer:
         proportions = self._proportions(behind)
         if self._prior_estimator is None and (told := contradiction_of(behind, proportions)):
             raise ContradictionError(
-                f"{{function}}: {told}. Or this fold holds another share of positives than all "
+                f"{{function}}: {told}. Or this fold has another share of positives than all "
                 "rows do, as folds of sorted rows may: shuffle them, by StratifiedKFold(shuffle="
                 "True)."
             )
@@ -206,8 +206,8 @@ def make_pu_scorer(
     :func:`evaluate`. A copy is fitted to the scores of the fold, so that an earlier fit of it plays
     no part.
 
-    Where the scores of a fold do not tell alpha and beta, or contradict those given (of metrics of
-    ``predict``, the scores behind it, if the classifier has any), the scorer raises
+    If the scores of a fold do not determine alpha and beta, or contradict those given (for metrics
+    of ``predict``, the scores behind it, if the classifier has any), the scorer raises
     :class:`~purecover.exceptions.IdentifiabilityError`. ``cross_validate`` and searches turn it
     into their ``error_score``: NaN by default, with a warning, and a candidate with one such
     fold is ranked last.

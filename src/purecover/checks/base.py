@@ -112,7 +112,7 @@ class CheckContext:
     estimation : PriorEstimate or None
         How alpha and beta were estimated, if they were.
     beta_given : bool
-        Whether the caller said what beta is; False where it is 1 by default beside a given alpha.
+        Whether the caller gave beta; False if it is 1 by default with a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
     audit : UncertainProportions or None
@@ -252,7 +252,7 @@ _MAX_SKEWNESS = 0.4
 
 
 def critical_value(n: float, level: float = FALSE_ALARM_RATE) -> float:
-    r"""Height a studentized deviation exceeds at some threshold with probability ``level``.
+    r"""Return the height that a studentized deviation exceeds with probability ``level``.
 
     As the threshold moves, a deviation divided by its standard error behaves like an
     Ornstein-Uhlenbeck process in half the logit of the rank, which spans about
@@ -268,12 +268,12 @@ def critical_value(n: float, level: float = FALSE_ALARM_RATE) -> float:
 def shortfall(
     few: FloatArray, many: FloatArray, n_few: float, n_many: float, ratio: float
 ) -> FloatArray:
-    r"""Standard errors by which a share falls short of ``ratio`` times another.
+    r"""Return the standard errors by which a share falls short of ``ratio`` times another.
 
     Tests :math:`p_{few} \ge r\,p_{many}` for two independent binomial counts: the signed
     root of the likelihood ratio against the nearest :math:`(rp, p)`, with a continuity
     correction of half a count each. Unlike the estimate divided by its standard error it
-    stays honest where a tail holds only a handful of examples. 0 where nothing falls short.
+    stays valid if a tail has only a handful of examples. 0 if nothing falls short.
     """
     from scipy.special import xlogy
 
@@ -304,7 +304,7 @@ def shortfall(
 def contrast(
     shares: Sequence[FloatArray], sizes: Sequence[float], coefficients: Sequence[float]
 ) -> FloatArray:
-    r"""Standard errors by which a sum :math:`\sum_i c_i p_i` of independent shares is off 0.
+    r"""Return the standard errors by which a sum :math:`\sum_i c_i p_i` of shares differs from 0.
 
     The standard error is that of the shares moved, by least squares, to where the sum is 0
     (the estimate divided by its own standard error explodes where a tail is empty by

@@ -542,7 +542,7 @@ def largest_delta(
     proportions: MixtureProportions,
     audit: UncertainProportions | None,
 ) -> float:
-    """The largest beta - alpha that an estimate or an audit allows; without them the given one."""
+    """Return the largest beta - alpha that an estimate or an audit allows, or the given one."""
     if audit is not None:
         alpha, beta = audit.draws(_DRAWS, np.random.default_rng(0)).T
         return float(np.quantile(beta - alpha, 0.975))
@@ -561,7 +561,7 @@ def one_class_target(context: CheckContext) -> Finding:
         return quiet(f"the target population has {100 * prior:.3g} % positives.")
     return fired(
         f"the target population has {'no' if prior == 0 else 'only'} positives (prior "
-        f"{prior:g}), so precision, AUC-PR and F1 say nothing about the scores.",
+        f"{prior:g}), so precision, AUC-PR and F1 do not depend on the scores.",
         "name another population: target='pooled', or its prior as a number.",
     )
 
@@ -589,7 +589,7 @@ def estimate_at_edge(context: CheckContext) -> Finding:
 
 @check("PU011", "labels may contain errors", "note", "label errors")
 def noise_corrected(context: CheckContext) -> Finding:
-    """Figures are corrected for wrong labels that nobody has seen."""
+    """Metrics are corrected for an estimated share of wrong labels."""
     estimation = context.estimation
     if estimation is None:
         if context.audit is None or not context.proportions.origin.endswith(FROM_SCORES):
@@ -624,7 +624,7 @@ def noise_corrected(context: CheckContext) -> Finding:
 
 
 def _beta_beside_audit(audit: UncertainProportions) -> Finding:
-    """An audit of unlabeled examples tells alpha; beta is still what the scores suggest."""
+    """Judge beta, which an audit of unlabeled rows does not determine."""
     beta = audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
     low, high = np.quantile(beta, (0.025, 0.975))
     says = (
@@ -650,7 +650,7 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
         f"{audit.doubt}; alpha and beta follow the judged rows.",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
         "about the scores fails. If it is that labels went to positives at random, the AUC is "
-        "wrong, too, whatever alpha is.",
+        "wrong whatever alpha is.",
     )
 
 
@@ -668,7 +668,7 @@ def not_identifiable(context: CheckContext) -> Finding:
     if estimation.identifiable:
         return quiet(f"the interval of beta - alpha by {estimation.estimator} is narrow enough.")
     return fired(
-        f"{_shares(estimation)} are estimates: how pure the highest and the lowest scores are "
+        f"{_shares(estimation)} are estimates: whether the highest scores are all positives "
         f"cannot be seen from scores. {_allowed(estimation)}",
         _JUDGE,
     )
@@ -697,7 +697,7 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
 
 @check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
 def noise_overlooked(context: CheckContext) -> Finding:
-    """Labels taken as clean by a method, or because nobody said what beta is, and are not."""
+    """Labels are wrong although a method, or a beta of 1 by default, takes them as clean."""
     estimation = context.estimation
     if estimation is None:
         return _noise_beside_alpha(context)
@@ -727,7 +727,7 @@ FEW_POSITIVES = 0.01
 
 
 def _noise_beside_alpha(context: CheckContext) -> Finding:
-    r"""More labeled examples among the lowest scores than scores as good as these explain.
+    r"""Find more labeled rows among the lowest scores than scores as good as these explain.
 
     How many positives score so low follows, for normal scores, from alpha and from how many of the
     unlabeled score above the median of the labeled, which a few wrong labels move little; more
@@ -742,10 +742,10 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
     median = np.interp(0.5, np.append(0.0, np.cumsum(counts.labeled) / counts.n_labeled), above)
     fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
     if fpr >= 0.5 or p.beta != 1:
-        return not_applicable("the scores do not tell how low positives may score.")
+        return not_applicable("the scores do not show how low positives may score.")
     excess, error = concavity_excess(counts)
     if excess > 2 * error:
-        return not_applicable("scores whose curve is not concave do not tell (PU009).")
+        return not_applicable("scores whose curve is not concave do not show wrong labels (PU009).")
     distance = -float(ndtri(fpr))  # between the means of negatives and positives
     borders = np.linspace(-8.0, 8.0 + distance, 4001)
     below = p.alpha * ndtr(borders - distance) + (1 - p.alpha) * ndtr(borders)
@@ -776,7 +776,7 @@ def _shares(estimation: PriorEstimate) -> str:
 
 
 def _allowed(estimation: PriorEstimate) -> str:
-    """Describe the ranges that fit if no scores are pure."""
+    """Describe the ranges that fit if no score is reached by one class alone."""
     titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
     ends = [
         f"{title} from {low:.3g} to {high:.3g}"
@@ -788,7 +788,7 @@ def _allowed(estimation: PriorEstimate) -> str:
     if not ends:
         return "Nothing else would fit."
     listed = ends[0] if len(ends) == 1 else f"{', '.join(ends[:-1])} and {ends[-1]}"
-    return f"If no score is pure, {listed} would fit too."
+    return f"If positives and negatives overlap everywhere, {listed} would fit as well."
 
 
 CHECKS: Mapping[str, Check] = MappingProxyType(dict(sorted(REGISTRY.items())))
@@ -802,7 +802,7 @@ def warnings_of_data(results: Iterable[CheckResult]) -> list[CheckResult]:
 
 
 def list_checks() -> tuple[Check, ...]:
-    """Every check, in the order of their codes.
+    """List every check in the order of the codes.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Base of all displays: their style, their axes, and their input of scores and tables.
 
-A display holds results and draws them; it computes nothing. Matplotlib is imported when
+A display draws results; it computes nothing. Matplotlib is imported when
 something is drawn, scikit-learn when an estimator is asked for scores.
 """
 
@@ -94,7 +94,7 @@ class Look(Parameters):
     )
     plot_observed: bool = parameter(True, "bool", "Whether to draw the observed curve.")
     plot_chance_level: bool = parameter(
-        True, "bool", "Whether to draw the curve of a classifier that guesses."
+        True, "bool", "Whether to draw the curve of a random classifier."
     )
 
 
@@ -187,7 +187,7 @@ class Display(Tabular, ABC):
         return counts, proportions
 
     def _drawn(self, options: Mapping[str, Any]) -> Self:
-        """Itself, drawn with those options of `from_predictions` that are for drawing."""
+        """Draw with those options of `from_predictions` that are for drawing."""
         self.name = options.get("name")
         taken = inspect.signature(self.plot).parameters
         return self.plot(**{name: value for name, value in options.items() if name in taken})
@@ -198,7 +198,7 @@ class Display(Tabular, ABC):
         """Draw."""
 
     def _open(self, ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
-        """The axes to draw into, remembered; a new figure if there are none."""
+        """Return the axes to draw into, of a new figure if there are none, and keep them."""
         pyplot = require("matplotlib.pyplot", extra="plot")
         from matplotlib import axes
 
@@ -215,11 +215,11 @@ class Display(Tabular, ABC):
         return ax
 
     def _named(self, look: Look) -> str | None:
-        """The name to draw: the one just given, or else the display's own."""
+        """Return the given name, or else the display's own."""
         return self.name if look.name is None else look.name
 
     def _titled(self, look: Look, default: str | None = None) -> None:
-        """The last touches of a picture whose title is its name."""
+        """Set the title to the name, and remove spines if asked."""
         name = self._named(look)
         name = default if name is None else name
         if name is not None:
@@ -248,13 +248,13 @@ class RowOptions(Parameters):
     )
 
     def counted(self, scores: ArrayLike | ScoreCounts, labeled: ArrayLike | None) -> ScoreCounts:
-        """Counts, from arrays or as they are."""
+        """Count arrays; return counts unchanged."""
         refuse_frame(scores)
         return ScoreCounts._of(scores, labeled, **vars(self))
 
 
 def thinned(x: FloatArray, y: FloatArray) -> IntArray:
-    """Which points of a polyline to draw.
+    """Select the points of a polyline to draw.
 
     Up to 5,000 points: all. Beyond, the range of the curve is cut into 2,000 x 2,000 cells, and
     of every run of consecutive points within one cell only the first and the last are kept. The
@@ -288,13 +288,13 @@ def style(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[
 
 
 def phrase(title: str) -> str:
-    """A metric within a phrase: ``balanced accuracy``, but ``AUC-PR`` and ``F1``."""
+    """Return the title within a sentence: ``balanced accuracy``, but ``AUC-PR`` and ``F1``."""
     proper = not title[1:2].islower() or title.startswith(("Matthews", "Youden", "Lee"))
     return title if proper else title[0].lower() + title[1:]
 
 
 def limits(*values: ArrayLike) -> tuple[float, float]:
-    """The unit interval and a little more; wider where raw rates leave it."""
+    """Return the unit interval with a margin; wider if raw rates leave it."""
     pooled = np.concatenate(values)
     pooled = pooled[np.isfinite(pooled)]
     low, high = LIMITS

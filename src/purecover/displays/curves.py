@@ -37,7 +37,7 @@ def check_band(band: CurveBand | None) -> CurveBand | None:
 
 
 def band_label(band: CurveBand) -> str:
-    """For example ``95 % band (pointwise)``."""
+    """Return a legend entry such as ``95 % band (pointwise)``."""
     return f"{100 * band.confidence_level:.4g} % band ({band.kind})"
 
 
@@ -50,7 +50,7 @@ def thin_line(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 def stacked(
     parts: list[tuple[str, FloatArray, FloatArray]], names: tuple[str, str, str]
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """Lines below one another as columns: which line, x and y."""
+    """Stack lines as columns: name of the line, x and y."""
     roles, xs, ys = zip(*parts, strict=True)
     which = np.repeat(roles, [x.size for x in xs])
     return dict(zip(names, (which, np.concatenate(xs), np.concatenate(ys)), strict=True))
@@ -62,7 +62,7 @@ def drawn_before(ax: Axes, role: str) -> int:
 
 
 def titled(name: str | None, what: str) -> str:
-    """A legend entry, with the name of the model in front where there is one."""
+    """Return a legend entry, with the name of the model in front if there is one."""
     return what if name is None else f"{name}: {what}"
 
 
@@ -105,7 +105,7 @@ class CurveDisplay(base.Display):
 
     @abstractmethod
     def _lines(self) -> dict[str, Series]:
-        """The curves, all points: ``observed``, ``recovered`` and ``chance``."""
+        """Return all points of the curves ``observed``, ``recovered`` and ``chance``."""
 
     def _thin_lines(self) -> dict[str, Series]:
         lines = {role: Series(*thin_line(x, y), z) for role, (x, y, z) in self._lines().items()}
@@ -445,7 +445,7 @@ class RecoveredPrDisplay(CurveDisplay):
         share = float(pr.precision_pu[-1])  # of labeled examples, as all are flagged there
         if pr.area == "davis-goadrich":
             recovered, observed = refine_pr(*recovered, pr.prior), refine_pr(*observed, share)
-        # The prior rests on alpha; without a recovered curve, chance is that of the observed one.
+        # The prior depends on alpha; without a recovered curve, chance is the observed one.
         chance = share if np.isnan(pr.recall).all() else pr.prior
         # Two digits, but a rare class must not read as 0.00.
         shown = f"{chance:.2f}" if chance >= 0.01 else f"{chance:.1g}"

@@ -191,7 +191,7 @@ class SensitivityDisplay(base.Display):
         return f"Recovered {base.phrase(METRICS[self.grid.metric].title)}"
 
     def _values(self) -> FloatArray:
-        """The values that have a color: not those of infeasible pairs."""
+        """Return the values to be colored; NaN for infeasible pairs."""
         return np.where(self.grid.infeasible, np.nan, self.grid.values)
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:

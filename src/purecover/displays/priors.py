@@ -174,7 +174,7 @@ class PriorsDisplay(base.Display):
         return f"{', '.join(self.quantities)}; {len(found.succeeded)} of {len(found)} estimates"
 
     def _heights(self, quantity: str) -> FloatArray:
-        """Where the marks of a quantity stand: within its estimator's row, alpha on top."""
+        """Return the heights of the marks of a quantity within the rows, alpha on top."""
         at, n = self.quantities.index(quantity), len(self.quantities)
         return np.arange(float(len(self.comparison))) + _ROW_SHARE * ((at + 0.5) / n - 0.5)
 
@@ -244,7 +244,7 @@ class PriorsDisplay(base.Display):
             self.intervals_[quantity] = ax.hlines(heights[known], low[known], high[known], **look)
 
     def _plot_rows(self, ax: Axes) -> None:
-        """Names, stripes between the rows, the default's shaded, and who has no estimate."""
+        """Draw names, lines between rows, the shaded default, and rows without an estimate."""
         rows = self.comparison.rows
         ax.set_yticks(range(len(rows)), [_label(row) for row in rows])
         ax.tick_params(axis="y", length=0)
@@ -262,7 +262,7 @@ class PriorsDisplay(base.Display):
 
 
 def _label(row: PriorRow) -> str:
-    """The name of a row, with what sets it apart from most."""
+    """Return the name of a row, marked if it is the default or from features."""
     if row.estimated_from == "features":
         return f"{row.name} (from features)"
     return f"{row.name} (default)" if row.is_default and row.name != "default" else row.name

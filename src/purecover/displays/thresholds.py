@@ -198,7 +198,7 @@ class ThresholdDisplay(base.Display):
         return self.choice.threshold if isinstance(self.choice, ThresholdChoice) else self.choice
 
     def _mark(self) -> tuple[float, FloatArray] | None:
-        """Where the choice stands on the horizontal axis, and the metrics there."""
+        """Return the place of the choice on the horizontal axis, and the metrics there."""
         chosen = self._chosen()
         if chosen is None:
             return None

@@ -29,7 +29,7 @@ _LEAST_ODDS = 2.0
 
 @public
 def evidence_constant(prior: float) -> float:
-    r"""Odds of very strong evidence, from the prior.
+    r"""Compute the odds of very strong evidence from the prior.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
 
     @public
     def points_of(self, scores: ArrayLike) -> IntArray:
-        """Points of scores by the bounds: 0 where evidence is too weak or too uncertain."""
+        """Return points of scores by the bounds: 0 if evidence is too weak or too uncertain."""
         values = as_real_vector("scores", scores)
         found = np.zeros(values.size, dtype=np.int64)
         # The strongest last, so that it is what remains.
@@ -148,7 +148,7 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
         }
 
     def _cells(self) -> list[dict[str, str]]:
-        """The table as a person reads it."""
+        """Return the cells of the printed table."""
         rows = []
         table = self._columns() | {"exact_bound": self.exact_bounds}
         for values in zip(*(column.tolist() for column in table.values()), strict=True):
@@ -176,12 +176,12 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
 
 
 def bins_for(counts: ScoreCounts) -> int:
-    """How many bins the likelihood ratio is recovered in."""
+    """Return the number of bins of the likelihood ratio."""
     return int(np.clip(math.sqrt(Masses.of(counts, 0.0, 1.0).sizes[0]) / 3, 10, 60))
 
 
 def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) -> FloatArray:
-    """Middles of bins, from the lowest, and logarithms of likelihood ratios there."""
+    """Return middles of bins, from the lowest, and logarithms of likelihood ratios there."""
     masses = Masses.of(counts, shares.alpha, shares.beta)
     some = np.flatnonzero(masses.labeled + masses.unlabeled > 0)
     seen = [masses.labeled[some], masses.unlabeled[some]]
@@ -209,7 +209,7 @@ def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) ->
 
 
 def _crossings(local: FloatArray, odds: FloatArray) -> FloatArray:
-    """Where the likelihood ratio first reaches odds above 1, or last keeps to odds below; NaN."""
+    """Find where the likelihood ratio first reaches odds above 1 or last has odds below; or NaN."""
     scores, ratio = local
     found = np.full(odds.size, np.nan)
     for i, wanted in enumerate(np.log(odds).tolist()):
@@ -237,7 +237,7 @@ def evidence_thresholds(
     confidence_level: float = 0.95,
     random_state: RandomState = None,
 ) -> EvidenceThresholds:
-    r"""Thresholds at which a score is supporting, moderate, strong or very strong evidence.
+    r"""Find thresholds at which a score is supporting, moderate, strong or very strong evidence.
 
     Made for computational evidence on genetic variants (ACMG/AMP criteria PP3 and BP4), with
     variants known to be pathogenic as labeled, and those of the population as unlabeled.
@@ -318,7 +318,7 @@ def evidence_thresholds(
         return _crossings(local_ratio(own, shares, n_bins), odds_at(share))
 
     def replicated(again: ProportionEstimator | None) -> tuple[FloatArray, FloatArray]:
-        """Thresholds of replicates, and bounds."""
+        """Return thresholds of replicates, and bounds."""
         repeating = Repeating(again, n_resamples, confidence_level, random_state)
         found = repeating.of(counts, proportions, measure)
         # A replicate that does not reach the odds has its threshold beyond all scores.

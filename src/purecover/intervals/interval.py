@@ -23,7 +23,7 @@ LEVEL = partial(check_real, low=0, high=1, closed="neither", hint="0.95 means 95
 
 
 def check_level(value: object) -> float:
-    """A confidence level strictly between 0 and 1."""
+    """Check that a confidence level is strictly between 0 and 1."""
     return LEVEL("confidence_level", value)
 
 
@@ -66,7 +66,7 @@ class Interval(Saved):
         return self.high - self.low
 
     def _around(self, estimate: float) -> Interval:
-        """The interval of an estimate that replicates may not reach, which it then ends at."""
+        """Return the interval around an estimate, extended to it if replicates do not reach it."""
         low, high = min(self.low, estimate), max(self.high, estimate)
         return replace(self, estimate=estimate, low=low, high=high)
 
@@ -81,7 +81,7 @@ class Interval(Saved):
 
 
 def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float]:
-    """Both ends as cells of a table; NaN where there is no interval."""
+    """Return both ends as cells of a table; NaN if there is no interval."""
     low, high = (math.nan, math.nan) if interval is None else (interval.low, interval.high)
     return {f"{prefix}low": low, f"{prefix}high": high}
 
@@ -99,7 +99,7 @@ class CurveBand(Saved, Frozen, Tabular):
     confidence_level : float
         Nominal coverage.
     kind : {"pointwise", "simultaneous"}
-        Whether the level holds at each x, or for the whole curve at once.
+        Whether the level is for each x, or for the whole curve at once.
     varied : str
         What was taken as uncertain; see :class:`Interval`.
     """
@@ -124,7 +124,7 @@ def auc_interval(
     confidence_level: float = 0.95,
     method: Literal["logit", "wald"] = "logit",
 ) -> Interval:
-    r"""Confidence interval of the recovered AUC, by DeLong's variance through the linear map.
+    r"""Compute a confidence interval of the recovered AUC by DeLong's variance.
 
     Parameters
     ----------

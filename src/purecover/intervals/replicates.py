@@ -40,7 +40,7 @@ GRID = np.linspace(0.0, 1.0, 201)
 
 
 def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> int:
-    """How many draws to leave out at either side so that whole curves stay inside.
+    """Return how many draws to leave out at either side so that whole curves stay inside.
 
     A curve lies between the k-th lowest and the k-th highest value everywhere if and only
     if its smallest depth over the grid is at least k.
@@ -56,7 +56,7 @@ def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> 
 
 
 def _ends_of_band(draws: FloatArray, kind: str, level: float) -> FloatArray:
-    """Lower and upper ends from draws of whole curves, a row each."""
+    """Return lower and upper ends from draws of whole curves, a row each."""
     if kind == "pointwise":
         return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
     ordered = np.sort(draws, axis=0)
@@ -65,7 +65,7 @@ def _ends_of_band(draws: FloatArray, kind: str, level: float) -> FloatArray:
 
 
 def _unseen(size: float, level: float) -> float:
-    """Upper limit of a share that no example of a sample showed (Clopper and Pearson)."""
+    """Return the upper limit of a share that no example showed (Clopper and Pearson)."""
     return float(1 - ((1 - level) / 2) ** (1 / size))
 
 
@@ -86,7 +86,7 @@ def highest_low_ends(
 
 
 def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> FloatArray:
-    """Precision at each recall of the grid, through ROC curves, whose lines are straight.
+    """Return precision at each recall of the grid along ROC curves with straight segments.
 
     Curves and priors are rows.
     """
@@ -141,8 +141,8 @@ class BootstrapResult(Frozen):
     n_rejected : int
         Draws left out because they allow no estimate of alpha below beta.
     optimism : tuple of float or None
-        What the observed true- and false-positive rate at the threshold owe to its choice on the
-        same data, taken off ``estimates`` and ``replicates``; None for a threshold that was given.
+        By how much choosing the threshold on the same data raises the observed true- and
+        false-positive rate; ``estimates`` and ``replicates`` are corrected. None if it was given.
     """
 
     estimates: Mapping[str, float]
@@ -165,9 +165,9 @@ class BootstrapResult(Frozen):
 
     @public
     def interval(self, metric: str) -> Interval:
-        """Percentile interval of one metric.
+        """Return the percentile interval of one metric.
 
-        Areas under precision-recall curves come out low where hardly a negative stands above a
+        Areas under precision-recall curves are too low if hardly a negative stands above a
         positive, and replicates repeat the error, so that percentiles may lie below the truth.
         Their ends reach as far as plain or bias-corrected percentiles do [1]_,
         whichever is further, and ``method`` of such an interval says so. Calibration slope and
@@ -238,11 +238,11 @@ class BootstrapResult(Frozen):
         )
 
     def intervals(self) -> dict[str, Interval]:
-        """Intervals of all metrics, and of the proportions if they were estimated again."""
+        """Return intervals of all metrics, and of the proportions if replicates estimate them."""
         return {name: self.interval(name) for name in self.replicates}
 
     def number_intervals(self) -> dict[str, tuple[float, float]]:
-        """Percentile intervals of the numbers of true and false predictions at the threshold."""
+        """Return percentile intervals of the numbers of true and false predictions."""
         tail = (1 - self.confidence_level) / 2
         ends = {}
         for name, values in self._numbers.items():
@@ -253,12 +253,12 @@ class BootstrapResult(Frozen):
 
     @public
     def roc_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
-        """Band of the true-positive rate over the false-positive rate.
+        """Return the band of the true-positive rate over the false-positive rate.
 
         Parameters
         ----------
         kind : {"pointwise", "simultaneous"}, default="pointwise"
-            Whether the level holds at each false-positive rate, or for the whole curve.
+            Whether the level is for each false-positive rate, or for the whole curve.
 
         Returns
         -------
@@ -269,7 +269,7 @@ class BootstrapResult(Frozen):
 
     @public
     def pr_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
-        """Band of precision over recall; see :meth:`roc_band`."""
+        """Return the band of precision over recall; see :meth:`roc_band`."""
         return self._band("pr", kind)
 
     def _band(self, curve: str, kind: Literal["pointwise", "simultaneous"]) -> CurveBand:
@@ -292,7 +292,7 @@ class BootstrapResult(Frozen):
 
 
 def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[float, float]:
-    """Percentiles moved by twice the distance of the estimate from the median, on normal scale."""
+    """Return bias-corrected percentiles (Efron): twice the shift of the median, on normal scale."""
     from scipy.special import ndtr, ndtri
 
     below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
@@ -386,7 +386,7 @@ def bootstrap(
         Names from ``METRICS``; all that apply by default.
     threshold : float, optional
         As in :func:`recover_metrics`; it stays fixed over replicates. Where it is left out, each
-        replicate also chooses its own, and what the choice adds is taken off (see Notes).
+        replicate also chooses its own, and rates are corrected for the choice (see Notes).
     curves : bool, default=True
         Whether to keep what bands of both curves need.
     n_resamples : int, default=2000
@@ -426,7 +426,7 @@ def bootstrap(
     the Youden index is a parabola plus noise whose best value grows with the power 2/3 of the
     noise's variance [1]_; doubled, it grows by :math:`2^{2/3}`, of which half is the replicate's.
     The mean over replicates is therefore multiplied by :math:`2^{1/3}`, carried over to the true
-    rates by the linear map, and taken off those of the data and of every replicate; replicates also
+    rates by the linear map, and subtracted from those of the data and of replicates; these also
     spread as far as the corrected rates make them, as in Wilson's interval of a share.
 
     References
@@ -483,7 +483,7 @@ def measure_replicates(
     progress: Progress | None = None,
     **options: Unpack[MetricKeywords],
 ) -> BootstrapResult:
-    """:func:`bootstrap` where both curves of the data are recovered already.
+    """Run :func:`bootstrap` with both curves of the data recovered already.
 
     ``chosen_by`` names the metric that is at its best at the threshold; by default it is the
     observed Youden index, where no threshold is given. A threshold that just reaches a wanted
@@ -526,7 +526,7 @@ def measure_replicates(
     if estimator is not None:
         estimates |= {key: getattr(proportions, key) for key in PROPORTIONS}
     parts, n_rejected, done = [], 0, 0
-    with shown(progress) as tell:
+    with shown(progress) as report:
         for block in draws(resampler, data, proportions, estimator, n_resamples, rng):
             measured = job.measure(block, data)
             if estimator is not None:
@@ -534,8 +534,8 @@ def measure_replicates(
                 measured.values.update(zip(PROPORTIONS, (alpha, beta, beta - alpha), strict=True))
             parts.append(measured)
             n_rejected, done = block.n_rejected, done + len(block.labeled)
-            if tell is not None:
-                tell(done, n_resamples)
+            if report is not None:
+                report(done, n_resamples)
     values = {key: np.concatenate([part.values[key] for part in parts]) for key in estimates}
     if data is not counts:
         itself = Draws(data.labeled[None], data.unlabeled[None], Shares.of(proportions))
@@ -602,7 +602,7 @@ def measure_replicates(
 def _moved(
     values: FloatArray, grouped: float, estimate: float, ends: tuple[float, float]
 ) -> FloatArray:
-    """Replicates without what grouping did to the data; what lies at an end stays there."""
+    """Correct replicates for the effect of grouping on the data; ends of the range stay."""
     low, high = ends
     if np.isfinite(ends).all() and low < grouped < high and low <= estimate <= high:
         return np.interp(values, (low, grouped, high), (low, estimate, high))
@@ -616,7 +616,7 @@ _NUMBERS = ("tp", "fp", "fn", "tn")
 
 
 def _studentized(replicates: FloatArray, apparent: float, corrected: float) -> FloatArray:
-    r"""Replicates of an observed rate moved to a corrected one, with the spread it has there.
+    r"""Move replicates of an observed rate to a corrected one, with the spread it has there.
 
     The best threshold of the data has rates nearer to 0 and 1 than they truly are, where shares
     vary less. A replicate that is :math:`u = (p_b - p)/\sqrt{p(1-p)}` away from the apparent rate
@@ -641,7 +641,7 @@ def _at_threshold(
     flagged_of: tuple[float, float],
     unseen: FloatArray,
 ) -> dict[str, FloatArray]:
-    """Metrics at the threshold of many replicates at once, and expected numbers there.
+    """Compute metrics and expected numbers at the threshold of many replicates at once.
 
     ``first`` are the observed tpr and fpr of the data. The numbers are of the unlabeled of the
     data, of whom it is known how many are flagged. ``unseen`` are shares of labeled examples that
@@ -717,7 +717,7 @@ class _Job:
     def measure_data(
         self, counts: ScoreCounts, roc: RecoveredRoc, roc_pr: RecoveredRoc
     ) -> tuple[dict[str, float], tuple[float, ...], tuple[FloatArray, FloatArray]]:
-        """Metrics, what those at the threshold follow from, and the lines of bands."""
+        """Measure the data: metrics, inputs of those at the threshold, and the lines of bands."""
         view = formulas.view_of(roc, roc_pr, counts)
         prior = roc.proportions.prior(self.options.target, counts)
         at = formulas.position(counts, self.threshold)
@@ -732,7 +732,7 @@ class _Job:
         return formulas.compute_metrics(self.others, view, prior, self.options), point, lines
 
     def measure(self, drawn: Draws, data: ScoreCounts) -> _Measured:
-        """The same of replicates of (groups of) the data."""
+        """Measure replicates of (groups of) the data."""
         samples, shares = Samples.drawn(data, drawn.labeled, drawn.unlabeled), drawn.shares
         alpha, beta = shares.alpha[:, 0], shares.beta[:, 0]
         tpr_pu, fpr_pu = samples.tpr_pu, samples.fpr_pu
@@ -795,7 +795,7 @@ class _Job:
     def _of_masses(
         self, drawn: Draws, data: ScoreCounts, prior: FloatArray
     ) -> dict[str, FloatArray]:
-        """Metrics of probabilities, replicate by replicate."""
+        """Compute metrics of probabilities, replicate by replicate."""
         wanted = {m.name: m.formula for m in self.metrics if m.kind == "probability"}
         found = np.empty((len(wanted), prior.size))
         if wanted:
@@ -805,7 +805,7 @@ class _Job:
         return dict(zip(wanted, found, strict=True))
 
     def _priors(self, alpha: FloatArray, beta: FloatArray, share: FloatArray) -> FloatArray:
-        """:meth:`MixtureProportions.prior` of many samples with so large a share of labeled."""
+        """Compute :meth:`MixtureProportions.prior` of many samples."""
         target = self.options.target
         if not isinstance(target, str):
             return np.full(alpha.size, float(target))
@@ -872,7 +872,7 @@ def curve_band(
     confidence_level: float = 0.95,
     random_state: RandomState = None,
 ) -> CurveBand:
-    """Bootstrap band of a curve of probabilities of the true class.
+    """Compute a bootstrap band of a curve of probabilities of the true class.
 
     Parameters
     ----------
@@ -888,7 +888,7 @@ def curve_band(
     target : {"population", "deployment", "pooled"} or float, default="population"
         The population that the probabilities are for; see :meth:`MixtureProportions.prior`.
     kind : {"pointwise", "simultaneous"}, default="pointwise"
-        Whether the level holds at each point, or for the whole curve.
+        Whether the level is for each point, or for the whole curve.
     n_resamples : int, default=1000
         Number of replicates.
     confidence_level : float, default=0.95

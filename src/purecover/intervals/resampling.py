@@ -54,11 +54,11 @@ class SidesResampler:
     _hint: ClassVar[str | None] = None
 
     def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
-        """Labeled and unlabeled counts, which may be empty."""
+        """Draw labeled and unlabeled counts, which may be empty."""
         raise NotImplementedError
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        """One replicate; it is tried again and again."""
+        """Draw one replicate with rows on both sides, in up to a hundred trials."""
         for _ in range(_MAX_TRIES):
             labeled, unlabeled = self.sides(rng)
             if labeled.any() and unlabeled.any():
@@ -129,7 +129,7 @@ class Multinomial:
         return starts, table.ravel(), np.asarray(cdf)
 
     def draw(self, rng: np.random.Generator, size: int) -> IntArray:
-        """Numbers of many samples, one row each."""
+        """Draw the numbers of many samples, one row each."""
         drawn = self._poisson(rng, size)
         missing = self.n - drawn.sum(axis=1)
         while (again := np.flatnonzero(missing < 0)).size:
@@ -180,7 +180,7 @@ class MultinomialResampler(SidesResampler):
         return labeled[0], unlabeled[0]
 
     def draw_many(self, rng: np.random.Generator, size: int) -> tuple[IntArray, IntArray]:
-        """Counts of many replicates, one row each."""
+        """Draw counts of many replicates, one row each."""
         labeled, unlabeled = (side.draw(rng, size) for side in self._sides)
         return labeled, unlabeled
 
@@ -188,7 +188,7 @@ class MultinomialResampler(SidesResampler):
 def draw_many(
     resampler: Resampler, rng: np.random.Generator, size: int
 ) -> tuple[CountArray, CountArray]:
-    """Labeled and unlabeled counts of many replicates, one row each."""
+    """Draw labeled and unlabeled counts of many replicates, one row each."""
     if isinstance(resampler, MultinomialResampler):
         return resampler.draw_many(rng, size)
     drawn = [resampler.draw(rng) for _ in range(size)]
@@ -259,7 +259,7 @@ class GroupResampler(SidesResampler):
         return labeled, unlabeled
 
     def thinned(self, counts: ScoreCounts) -> GroupResampler:
-        """The same where neighboring scores are counted together."""
+        """Return a copy with neighboring scores counted together."""
         scores = self.counts.thresholds[self.position]
         return replace(self, counts=counts, position=positions(counts, scores))
 
@@ -267,7 +267,7 @@ class GroupResampler(SidesResampler):
 def thinned_to_draw(
     counts: ScoreCounts, groups: int, keep: float | None, *, alone: bool = False
 ) -> ScoreCounts:
-    """Counts in groups of like size, and in finer ones at the top.
+    """Group counts in groups of equal size, and in finer ones at the top.
 
     The first group of unlabeled may hold more than the top k, or all that a small ``max_fpr``
     spans; spread evenly over it they would seem worse, and surer, than they are. So more groups
@@ -298,7 +298,7 @@ def thinned_to_draw(
 
 
 def resampler_for(counts: ScoreCounts) -> Resampler:
-    """The resampler for counts alone."""
+    """Return the resampler of independent rows."""
     if counts.is_weighted or counts.labeled.dtype.kind == "f":
         return PoissonResampler(counts)
     return MultinomialResampler(counts)
@@ -323,7 +323,7 @@ def group_resampler(
     positive_label: object = None,
     negative_label: object = None,
 ) -> GroupResampler:
-    """A resampler that draws whole groups of dependent rows.
+    """Make a resampler that draws whole groups of dependent rows.
 
     Parameters
     ----------
@@ -375,7 +375,7 @@ def group_resampler(
 
 
 def read_groups(groups: ArrayLike, size: int, kept: BoolArray | None) -> IntArray:
-    """Numbers of groups, one for each row that is kept."""
+    """Return the number of the group of each row that is kept."""
     codes = valid.to_numpy("groups", groups)
     valid.check_same_length("groups", codes.size, size)
     missing = np.array([is_missing(v) for v in codes.tolist()])
@@ -396,7 +396,7 @@ def read_groups(groups: ArrayLike, size: int, kept: BoolArray | None) -> IntArra
 
 
 def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:
-    """For each score, the index of the highest threshold that it reaches."""
+    """Return for each score the index of the highest threshold that it reaches."""
     below = np.searchsorted(counts.thresholds[::-1], scores, side="right") - 1
     # A row of weight 0 may lie beyond all thresholds; it adds nothing anywhere.
     return np.asarray(np.clip(counts.n_thresholds - 1 - below, 0, counts.n_thresholds - 1))
@@ -440,7 +440,7 @@ class Draws:
     def each(
         self, counts: ScoreCounts, proportions: MixtureProportions
     ) -> Iterator[tuple[ScoreCounts, MixtureProportions]]:
-        """One replicate of the data after the other."""
+        """Yield one replicate after the other."""
         shares = np.concatenate((self.shares.alpha, self.shares.beta), axis=1).tolist()
         for labeled, unlabeled, (alpha, beta) in zip(
             self.labeled, self.unlabeled, shares, strict=True
@@ -457,9 +457,9 @@ def draws(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Iterator[Draws]:
-    """Replicates of counts in blocks; with an estimator, each has proportions of its own.
+    """Draw replicates of counts in blocks; an estimator gives each its own proportions.
 
-    Those without are drawn again, so that every interval rests on the number of replicates that
+    Those without are drawn again, so that every interval has the number of replicates that
     was asked for. If more than half are without, an interval of the rest would describe lucky
     samples only.
     """
@@ -473,7 +473,7 @@ def draws(
             raise IdentifiabilityError(
                 f"bootstrap found no estimate of alpha below beta in {tried - accepted:,} of "
                 f"{tried:,} samples drawn from the data, so there is no interval (PU017).\n"
-                "Hint: the scores hardly tell alpha and beta; give alpha if you know it"
+                "Hint: the scores hardly determine alpha and beta; give alpha if you know it"
             )
         labeled, unlabeled = draw_many(resampler, rng, size)
         if estimator is None:

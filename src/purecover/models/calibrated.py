@@ -72,7 +72,7 @@ class SigmoidCalibrator:
     high: float
 
     def __call__(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of being labeled."""
+        """Return probabilities of being labeled."""
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
 
@@ -84,7 +84,7 @@ Calibrator: TypeAlias = Callable[[FloatArray], FloatArray]
 def fit_isotonic(
     scores: FloatArray, labeled: BoolArray, weight: FloatArray, band: tuple[float, float]
 ) -> Calibrator:
-    """The non-decreasing map in the band that is nearest to the labels, steps joined by lines."""
+    """Fit the non-decreasing map in the band that is nearest to the labels."""
     from sklearn.isotonic import IsotonicRegression
 
     low, high = band
@@ -97,7 +97,7 @@ def fit_isotonic(
 def fit_sigmoid(
     scores: FloatArray, labeled: BoolArray, weight: FloatArray, band: tuple[float, float]
 ) -> SigmoidCalibrator:
-    """The sigmoid between the ends of the band under which the labels are likeliest.
+    """Fit the sigmoid between the ends of the band by maximum likelihood.
 
     Targets are Platt's, a little inside 0 and 1, so that samples which do not overlap get a
     finite slope.
@@ -149,7 +149,7 @@ def choose_calibrator(
     method: str,
     rng: np.random.Generator,
 ) -> tuple[Calibrator, str, float]:
-    """The calibrator of this method, or of the better one; the method; the labeled share it is for.
+    """Fit the calibrator of a method, or of the better one; return method and labeled share too.
 
     Better is the one with the smaller squared error of the labels on parts it has not seen.
     """
@@ -168,7 +168,7 @@ def choose_calibrator(
 
 
 def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """A part for each row, the labeled spread evenly over them."""
+    """Assign a part to each row, the labeled evenly."""
     part = np.empty(labeled.size, dtype=np.int64)
     for side in (labeled, ~labeled):
         rows = rng.permutation(np.flatnonzero(side))
@@ -224,7 +224,7 @@ def read_labeling(
 
 
 def _plain(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Columns of objects that are truth values or numbers throughout, as such."""
+    """Convert columns of objects that are all truth values or all numbers."""
     if values.dtype.kind != "O":
         return values
     kinds = {type(value) for value in values.tolist()}
@@ -234,7 +234,7 @@ def _plain(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _two_classes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The two values in ascending order, or a complaint that scikit-learn's users know."""
+    """Return the two values in ascending order; refuse others in the words of scikit-learn."""
     try:
         classes = np.unique(values)
     except TypeError as error:  # values that cannot be compared
@@ -271,7 +271,7 @@ def check_rows(X: Any) -> None:
 
 @contextmanager
 def label_column_named_y() -> Iterator[None]:
-    """Complaints about labels name them as scikit-learn's ``fit`` does."""
+    """Rename ``labeled`` to ``y`` in errors, as scikit-learn's ``fit`` calls it."""
     try:
         yield
     except PurecoverError as error:
@@ -300,13 +300,13 @@ def weight_parameter(estimator: Any) -> str | None:
 
 
 def fit_parameters(estimator: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
-    """The weights, if there are any and the estimator's ``fit`` takes them."""
+    """Return the weights if there are any and the estimator's ``fit`` takes them."""
     name = None if weight is None else weight_parameter(estimator)
     return {} if name is None or weight is None else {name: weight}
 
 
 def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
-    """Say where weights of rows do not reach the training."""
+    """Warn if the training ignores weights of rows."""
     if weight is None or weight_parameter(estimator) is not None:
         return
     valid.warn(
@@ -318,7 +318,7 @@ def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
 def log_odds(
     probabilities: FloatArray, least: float = float(np.finfo(np.float64).eps)
 ) -> FloatArray:
-    """Log-odds, of probabilities cut at ``least`` from 0 and 1 so that they remain finite."""
+    """Return log-odds of probabilities that are clipped at ``least`` from 0 and 1."""
     return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
 
 
@@ -351,7 +351,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         ``scenario`` or ``label_frequency``; with none of them it is estimated from the
         cross-fitted scores.
     beta : float, optional
-        Share of positives among the labeled. Default: 1 beside a known alpha, estimated beside
+        Share of positives among the labeled. Default: 1 with a known alpha, estimated with
         an estimated one.
     proportions : MixtureProportions, optional
         Both at once.
@@ -498,7 +498,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         Raises
         ------
         IdentifiabilityError
-            If the cross-fitted scores contradict an alpha and beta that were given, or tell none.
+            If the cross-fitted scores contradict given alpha and beta, or determine none.
             With groups, which may explain it, a contradiction is a warning.
         """
         given, prior_estimator = self._check_params()
@@ -555,7 +555,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
     @public
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the true classes.
+        """Return probabilities of the true classes.
 
         Parameters
         ----------
@@ -573,7 +573,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
     @public
     def decision_function(self, X: Any) -> FloatArray:
-        """Log-odds of the true class ``classes_[1]``, at most about 36 in size.
+        """Return log-odds of the true class ``classes_[1]``, at most about 36 in size.
 
         Parameters
         ----------
@@ -590,7 +590,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
     @public
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The likelier of the true classes.
+        """Return the likelier of the true classes.
 
         Parameters
         ----------
@@ -632,7 +632,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         return np.asarray(found, dtype=np.float64)
 
     def _scaled(self, scores: FloatArray) -> FloatArray:
-        """Scores on the scale of log-odds, on which a sigmoid is one."""
+        """Return probabilities as log-odds; other scores unchanged."""
         return log_odds(scores, LEAST) if self.response_method_ == "predict_proba" else scores
 
     def _positive(self, scores: FloatArray) -> FloatArray:

@@ -350,7 +350,7 @@ def cross_fit(
     )
     jobs = results_of(Parallel, tasks, workers)
     total, areas = np.zeros(examples.n_rows), np.zeros(len(splits))
-    with shown(progress) as tell:
+    with shown(progress) as report:
         for k, ((_, test), scores) in enumerate(zip(splits, jobs, strict=True)):
             if not np.isfinite(scores).all():
                 bad = int((~np.isfinite(scores)).sum())
@@ -366,8 +366,8 @@ def cross_fit(
             if combine == "rank":
                 scores = fold_ranks(scores, positive[test], unlabeled[test], share)  # noqa: PLW2901
             total[test] += scores
-            if tell is not None:
-                tell(k + 1, len(splits))
+            if report is not None:
+                report(k + 1, len(splits))
     return CrossFit(
         scores=total / n_repeats,
         model=model_name(estimator),

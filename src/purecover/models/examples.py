@@ -83,7 +83,7 @@ def read_examples(
 
 
 def _take_out(X: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The columns that names stand for, and the frame without them."""
+    """Return the named columns, and the frame without them."""
     names = {role: value for role, value in parts.items() if isinstance(value, str)}
     if not names or isinstance(X, Mapping) or not inputs.is_frame(X):
         return X, parts
@@ -95,7 +95,7 @@ def _take_out(X: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def read_rows(X: Any) -> tuple[Any, int]:
-    """The features as something that has rows, and how many; a complaint if it has none."""
+    """Return the features and their number of rows; refuse what has none."""
     if isinstance(X, Mapping):
         say = "make a data frame of it, or an array with np.column_stack"
         raise valid.bad_type("X", _MUST, X, say)
@@ -122,7 +122,7 @@ def read_rows(X: Any) -> tuple[Any, int]:
 
 
 def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
-    """The group of each row."""
+    """Return the group of each row."""
     codes = valid.to_numpy("groups", groups)
     check_as_long("groups", codes.size, n_rows)
     group_numbers(codes, n_rows, None)  # complains of what no groups can be
@@ -130,12 +130,12 @@ def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
 
 
 def check_as_long(parameter: str, size: int, n_rows: int) -> None:
-    """A value for each row."""
+    """Check that a column has a value for each row."""
     valid.check_same_length(parameter, size, n_rows, "X has rows")
 
 
 def read_weights(sample_weight: ArrayLike | None, examples: Examples) -> FloatArray | None:
-    """Weights of the rows, some of them on either side; None if none were given."""
+    """Return the weights of the rows, positive for some on either side; None if not given."""
     if sample_weight is None:
         return None
     values = valid.to_numpy("sample_weight", sample_weight)
@@ -162,7 +162,7 @@ def model_name(estimator: Any) -> str:
 
 
 def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
-    """The method a model scores with; a complaint if it has none, or cannot be copied."""
+    """Return the method that a model scores with; refuse models without one."""
     must = "a scikit-learn classifier with " + (
         f"{', '.join(methods[:-1])} or {methods[-1]}" if len(methods) > 1 else methods[0]
     )
@@ -179,14 +179,14 @@ def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
 
 
 def check_seed(random_state: RandomState | np.random.RandomState) -> int | np.random.Generator:
-    """A seed itself, so that all it is handed to draw the same, or else a generator."""
+    """Return a seed as it is, so that repeated use draws the same, or else a generator."""
     rng = valid.check_random_state(random_state)
     whole: object = random_state  # NumPy's integers are not in the type
     return int(whole) if isinstance(whole, numbers.Integral) else rng
 
 
 def small_seed(random_state: RandomState | np.random.RandomState) -> int:
-    """A seed that scikit-learn takes, which are those below 2**32."""
+    """Return a seed below 2**32, as scikit-learn requires."""
     seed = check_seed(random_state)
     if isinstance(seed, np.random.Generator) or seed >= 2**32:
         return int(np.random.default_rng(seed).integers(2**31))

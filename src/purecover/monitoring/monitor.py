@@ -255,7 +255,7 @@ class ScoreMonitor(Tabular):
         Parameters
         ----------
         path : str or path
-            The file. A file beside it, with ``.lock`` after its name, makes processes take turns.
+            The file. Processes take turns by a lock file, its name with ``.lock`` at the end.
         """
         with locked(as_path(path)) as target:
             write_state(target, self.state)

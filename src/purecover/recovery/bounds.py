@@ -32,7 +32,7 @@ from purecover.recovery.rates import check_data, trapezoid, warn_of_contradictio
 
 BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
 
-# Few hidden positives above a threshold mean many false alarms, and the other way round.
+# Few hidden positives above a threshold mean many false alarms, and vice versa.
 _FEW = {"tpr": "lower", "fpr": "upper", "precision": "lower"}
 _MANY = {"tpr": "upper", "fpr": "lower", "precision": "upper"}
 _MAX_BLOCKS = 32
@@ -53,11 +53,11 @@ class Band:
     noise_ratio: float
 
     def stretch(self, m: int) -> float:
-        """Factor of the width with ``m`` hidden positives; falls with ``m``."""
+        """Return the factor of the width with ``m`` hidden positives; it falls with ``m``."""
         return math.sqrt(1 + self.noise_ratio / max(m, 1))
 
     def ends(self, m: int) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper share with ``m`` hidden positives."""
+        """Return the lower and the upper share with ``m`` hidden positives."""
         reach = self.stretch(m) * self.radius
         return np.clip(self.share - reach, 0, 1), np.clip(self.share + reach, 0, 1)
 
@@ -65,7 +65,7 @@ class Band:
 def count_bounds(
     counts: ScoreCounts, alphas: tuple[float, float], target: BoundsTarget, band: Band
 ) -> dict[str, FloatArray]:
-    """Extremes of all confusion tables that the band and the range of alpha allow."""
+    """Return the extremes of all confusion tables that the band and the range of alpha allow."""
     n_unlabeled = int(counts.n_unlabeled)
     first, last = (min(int(_floor(a * n_unlabeled)), n_unlabeled - 1) for a in alphas)
     if target == "deployment" and last == 0:
@@ -115,7 +115,7 @@ class _Tally:
         )
 
     def rates(self, hidden: FloatArray, m: FloatArray | int) -> dict[str, FloatArray]:
-        """Rates if ``hidden`` of ``m`` hidden positives are above each threshold."""
+        """Return the rates if ``hidden`` of ``m`` hidden positives are above each threshold."""
         true = hidden + self.known_positive
         false = self.above - hidden + self.known_negative
         with np.errstate(invalid="ignore"):  # no positives, or nothing predicted positive
@@ -148,7 +148,7 @@ def _blocks(first: int, last: int, ratio: float) -> list[tuple[int, int]]:
 
 
 def _candidates(theta: FloatArray, tally: _Tally, start: int, stop: int) -> list[FloatArray | int]:
-    """Numbers of hidden positives among which the extremes of all rates are, per threshold.
+    """Return numbers of hidden positives that include the extremes of all rates, per threshold.
 
     A rate is a ratio of linear functions of that number, hence monotone, between the ends
     and the two numbers where one of the limits of the confusion table begins to bind.
@@ -166,7 +166,7 @@ def _candidates(theta: FloatArray, tally: _Tally, start: int, stop: int) -> list
 
 
 def _stretch(bounds: dict[str, FloatArray], rate: str, side: str, values: FloatArray) -> None:
-    """Move one bound of a rate to take in new values; NaN has no say."""
+    """Extend one bound of a rate to new values; NaN is ignored."""
     key = f"{rate}_{side}"
     farther = np.fmin if side == "lower" else np.fmax
     bounds[key] = farther(bounds[key], values) if key in bounds else values
@@ -237,7 +237,7 @@ class RecoveredBounds(Frozen, Tabular):
         return np.append(self.fpr_lower, 1.0), np.append(self.tpr_upper, 1.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; what is not finite becomes None."""
+        """Return plain data for JSON; what is not finite becomes None."""
         return plain_fields(self)
 
     def _columns(self) -> dict[str, Any]:
@@ -324,7 +324,7 @@ def recover_bounds(
             "counts",
             "made of whole numbers of examples",
             "weighted counts",
-            "the confidence rests on numbers of independent examples; leave out the weights",
+            "the confidence depends on numbers of independent examples; leave out the weights",
         )
     if alphas[1] == 1:
         must = "below 1: else no unlabeled example is negative"

@@ -85,7 +85,7 @@ class RecoveredRoc(Frozen, Tabular):
         object.__setattr__(self, "auc", trapezoid(self.tpr, self.fpr))
 
     def _withheld(self) -> RecoveredRoc:
-        """The same with NaN for what rests on alpha and beta; raw and observed rates stay."""
+        """Return a copy with NaN for what depends on alpha and beta, except the raw rates."""
         nothing = np.full_like(self.fpr, np.nan)
         return replace(self, fpr=nothing, tpr=nothing)
 
@@ -101,7 +101,7 @@ class RecoveredRoc(Frozen, Tabular):
 
     @public
     def partial_auc(self, max_fpr: float, *, standardized: bool = False) -> float:
-        r"""Area under the repaired curve up to a false-positive rate.
+        r"""Return the area under the repaired curve up to a false-positive rate.
 
         Parameters
         ----------
@@ -122,13 +122,13 @@ class RecoveredRoc(Frozen, Tabular):
 
     @public
     def tpr_at(self, fpr: float) -> float:
-        """True-positive rate of the repaired curve at a false-positive rate."""
+        """Return the true-positive rate of the repaired curve at a false-positive rate."""
         wanted = check_real("fpr", fpr, low=0, high=1)
         return float(np.interp(wanted, self.fpr, self.tpr))
 
     @public
     def fpr_at(self, tpr: float) -> float:
-        """False-positive rate of the repaired curve at a true-positive rate."""
+        """Return the false-positive rate of the repaired curve at a true-positive rate."""
         wanted = check_real("tpr", tpr, low=0, high=1)
         # The first point that reaches the rate: the cheapest way to get it.
         i = int(np.searchsorted(self.tpr, wanted, side="left"))
@@ -138,7 +138,7 @@ class RecoveredRoc(Frozen, Tabular):
         return float(self.fpr[i - 1] + share * (self.fpr[i] - self.fpr[i - 1]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; an infinite or missing threshold becomes None."""
+        """Return plain data for JSON; an infinite or missing threshold becomes None."""
         curve = ("fpr", "tpr", "thresholds", "auc", "auc_direct", "auc_pu")
         return picked(self, *curve, "repair", "proportions")
 
@@ -235,7 +235,7 @@ def roc_from_counts(
     *,
     concavity_guard: bool = True,
 ) -> RecoveredRoc:
-    """The same after the door."""
+    """Recover the ROC curve from checked input."""
     if repair == "blend":
         return blended(roc_from_counts(counts, proportions), counts)
     observed = pu_roc_curve(counts)
@@ -278,7 +278,7 @@ def roc_from_counts(
 def repaired_rates(
     repair: Repair, samples: Samples, shares: Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Fpr and tpr of many samples after a repair, one row each.
+    """Return fpr and tpr of many samples after a repair, one row each.
 
     A curve with fewer points than another stays at its end.
     """
@@ -308,7 +308,7 @@ def repaired_rates(
 
 
 def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
-    r"""A mean of the isotonic and the likelihood curve, by how much noise hides.
+    r"""Average the isotonic and the likelihood curve, weighted by how much noise hides.
 
     Near the top the subtracted term :math:`\alpha\,tpr_{pu}/\Delta` has a sampling error larger
     than the rate itself. Clipped at 0, the isotonic rate is then too large on average and
@@ -327,7 +327,7 @@ def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
 def blended_rates(
     isotonic: tuple[FloatArray, FloatArray], samples: Samples, shares: Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Fpr and tpr of :func:`blended` curves of many samples, one row each."""
+    """Return fpr and tpr of :func:`blended` curves of many samples, one row each."""
     fpr, tpr = _repairs.likelihood_rates(samples, shares)
     total, squares = samples.labeled.sum(axis=1), samples.squares[0]
     size = total if squares is None else total**2 / squares.sum()
@@ -348,7 +348,7 @@ def blended_rates(
 
 
 def concavity_excesses(samples: Samples) -> tuple[FloatArray, FloatArray]:
-    """:func:`concavity_excess` of many samples, one row each."""
+    """Compute :func:`concavity_excess` of many samples, one row each."""
     sides, observed = (samples.labeled, samples.unlabeled), (samples.tpr_pu, samples.fpr_pu)
     excess = samples.blocks.hull_auc_pu() - trapezoids(*observed)
     excess[excess <= _ROUNDING] = 0.0  # of sums, where samples do not overlap and the error is 0
@@ -358,15 +358,15 @@ def concavity_excesses(samples: Samples) -> tuple[FloatArray, FloatArray]:
 
 
 def concavity_excess(counts: ScoreCounts) -> tuple[float, float]:
-    """How far the observed AUC of the hull exceeds the plain one, and the latter's error."""
+    """Return the excess of the hull's observed AUC over the plain one, and the latter's error."""
     excess, error = concavity_excesses(Samples.of(counts))
     return float(excess[0]), float(error[0])
 
 
 def _reached(fpr: FloatArray, limit: float) -> IntArray:
-    """How many rates of each curve the limit reaches, by halving, as `numpy.searchsorted`.
+    """Return how many rates of each curve are within the limit, by bisection.
 
-    Unrepaired rates rise and fall; halving passes over what noise does at single thresholds.
+    Unrepaired rates rise and fall; bisection ignores noise at single thresholds.
     """
     low = np.zeros((*fpr.shape[:-1], 1), dtype=np.int64)
     high = np.full_like(low, fpr.shape[-1])
@@ -381,7 +381,7 @@ def _reached(fpr: FloatArray, limit: float) -> IntArray:
 def partial_area(
     fpr: FloatArray, tpr: FloatArray, max_fpr: float, *, standardized: bool = False
 ) -> FloatArray:
-    """Areas under curves up to ``max_fpr``, one along the last axis for each of the others."""
+    """Return areas up to ``max_fpr`` under curves along the last axis."""
     stop = _reached(fpr, max_fpr)
     last = fpr.shape[-1] - 1
     if (stop <= last).any():  # else no rate is beyond
@@ -452,7 +452,7 @@ class RecoveredPr(Frozen, Tabular):
     proportions: MixtureProportions
 
     def _withheld(self) -> RecoveredPr:
-        """The same with NaN for what rests on alpha and beta; the observed curve stays."""
+        """Return a copy with NaN for what depends on alpha and beta."""
         nothing = np.full_like(self.recall, np.nan)
         return replace(self, recall=nothing, precision=nothing, auc_pr=math.nan)
 
@@ -462,7 +462,7 @@ class RecoveredPr(Frozen, Tabular):
         return normalize_auc_pr(self.auc_pr, self.prior)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; what is not finite becomes None."""
+        """Return plain data for JSON; what is not finite becomes None."""
         curve = ("recall", "precision", "thresholds", "prior", "auc_pr", "auc_pr_pu")
         return picked(self, *curve, "area", "repair", "proportions")
 
@@ -548,7 +548,7 @@ def pr_from_roc(
     *,
     areas: tuple[float, float] | None = None,
 ) -> RecoveredPr:
-    """The precision-recall curve of an ROC curve at a prior, and ``areas`` if they are known."""
+    """Make the precision-recall curve of an ROC curve at a prior, with ``areas`` if known."""
     share = counts.labeled_share
     if areas is None:
         areas = (
@@ -571,7 +571,7 @@ def pr_from_roc(
 
 
 def precision_of(tpr: FloatArray, fpr: FloatArray, prior: float | FloatArray) -> FloatArray:
-    """Precision at each point; where nothing is predicted positive, that of the next point."""
+    """Return precision at each point; if nothing is predicted positive, that of the next point."""
     flagged = prior * tpr + (1 - prior) * fpr
     with np.errstate(divide="ignore", invalid="ignore"):
         # Unrepaired rates can flag a negative share of the population: no precision there.
@@ -583,7 +583,7 @@ def precision_of(tpr: FloatArray, fpr: FloatArray, prior: float | FloatArray) ->
 
 
 def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: Any, area: AreaRule) -> Any:
-    """Area under the precision-recall curve of an ROC polyline; NaN where it has none.
+    """Return the area under the precision-recall curve of an ROC polyline; NaN if undefined.
 
     Of polylines, one along the last axis for each of the others, with a prior for each.
     """
@@ -610,7 +610,7 @@ def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: Any, area: AreaRule) 
 
 
 def min_auc_pr(prior: Any) -> Any:
-    r"""Smallest area under a precision-recall curve, :math:`1 + (1-\pi)\ln(1-\pi)/\pi` [1]_.
+    r"""Return the smallest AUC-PR, :math:`1 + (1-\pi)\ln(1-\pi)/\pi` [1]_.
 
     .. [1] K. Boyd, V. S. Costa, J. Davis, C. D. Page, ICML 2012.
     """
@@ -621,7 +621,7 @@ def min_auc_pr(prior: Any) -> Any:
 
 
 def normalize_auc_pr(auc_pr: Any, prior: Any) -> Any:
-    """Boyd's normalized area; undefined (NaN) at prior 1, where every area is 1."""
+    """Return Boyd's normalized area; NaN at prior 1, where every area is 1."""
     smallest = min_auc_pr(prior)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(smallest < 1, (auc_pr - smallest) / (1 - smallest), np.nan)
@@ -631,7 +631,7 @@ def normalize_auc_pr(auc_pr: Any, prior: Any) -> Any:
 def refine_pr(
     recall: FloatArray, precision: FloatArray, prior: float, step: float = 0.01
 ) -> tuple[FloatArray, FloatArray]:
-    r"""A precision-recall curve with points in between, at most ``step`` of recall apart.
+    r"""Add points to a precision-recall curve until they are at most ``step`` of recall apart.
 
     A straight segment of the ROC curve is a hyperbola here (Davis & Goadrich 2006):
     :math:`fpr = \pi\,tpr\,(1 - precision)/((1 - \pi)\,precision)` at its ends, linear in

@@ -159,7 +159,7 @@ def sensitivity(
             threshold = float(roc.thresholds[1 + np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])])
         threshold = valid.check_real("threshold", threshold)
     else:
-        threshold = None  # it has no say
+        threshold = None  # not used
     observed = auc_pu(counts)
     delta = grid_beta - grid_alpha[:, np.newaxis]
     auc = 0.5 + (observed - 0.5) / np.where(delta > 0, delta, np.nan)

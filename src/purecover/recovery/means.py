@@ -54,7 +54,7 @@ class Masses:
 
     @classmethod
     def of(cls, counts: ScoreCounts, alpha: float, beta: float) -> Masses:
-        """Those of counts; a bin stands where its middle is."""
+        """Make masses of counts; the score of a bin is its middle."""
         scores = counts.thresholds
         if counts.highest is not None:
             scores = (scores + counts.highest) / 2
@@ -77,12 +77,12 @@ class Masses:
         )
 
     def mean(self, positive: Any, negative: Any, prior: float) -> Any:
-        """Mean of a function that has these values on positives and on negatives."""
+        """Return the mean of a function with these values on positives and on negatives."""
         on_labeled, on_unlabeled = self.weights(positive, negative, prior)
         return self.labeled @ on_labeled + self.unlabeled @ on_unlabeled
 
     def covariance(self, on_labeled: FloatArray, on_unlabeled: FloatArray) -> FloatArray:
-        """Covariances of means of columns of weights."""
+        """Return covariances of means of columns of weights."""
         found: FloatArray = np.zeros(())
         sides = ((self.labeled, on_labeled), (self.unlabeled, on_unlabeled))
         for size, (share, values) in zip(self.sizes, sides, strict=True):
@@ -91,7 +91,7 @@ class Masses:
         return found
 
     def split(self, prior: float) -> tuple[FloatArray, FloatArray]:
-        """Masses of positives, and of all, in the population; they add up to the prior and 1."""
+        """Return masses of positives and of all in the population; their sums: the prior, and 1."""
         one = np.ones_like(self.scores)
         to_positive, to_all = self.weights(one, 0 * one, prior), self.weights(one, one, prior)
         positive, everyone = (
@@ -102,18 +102,18 @@ class Masses:
 
 
 def brier(masses: Masses, prior: float) -> Any:
-    """Mean squared error of probabilities."""
+    """Return the mean squared error of probabilities."""
     return masses.mean((1 - masses.scores) ** 2, masses.scores**2, prior)
 
 
 def log_loss(masses: Masses, prior: float) -> Any:
-    """Mean negative logarithm of the probability of the true class."""
+    """Return the mean negative logarithm of the probability of the true class."""
     p = masses.scores.clip(_TINY, 1 - _TINY)
     return masses.mean(-np.log(p), -np.log1p(-p), prior)
 
 
 def net_benefits(masses: Masses, prior: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Net benefit at threshold probabilities, and its standard error.
+    """Return the net benefit at threshold probabilities, and its standard error.
 
     That is true positives a head, less false ones at the odds of the threshold probability.
     """
@@ -140,7 +140,7 @@ def even_bins(mass: FloatArray, n_bins: int) -> IntArray:
 
 
 def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_BINS) -> float:
-    r"""Mean distance of frequencies from probabilities, less what noise adds to it.
+    r"""Estimate the mean distance of frequencies from probabilities, corrected for noise.
 
     In bin :math:`b` the gap :math:`g = \pi\,E_1[1_b (1-p)] - (1-\pi)\,E_0[1_b p]` has the standard
     error :math:`\sigma`. With independent halves of the data, the sign of one times the gap of the
@@ -170,7 +170,7 @@ def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_B
 
 @np.errstate(over="ignore", invalid="ignore")
 def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
-    r"""Intercept and slope of the log-odds of the class on those of the probability.
+    r"""Return intercept and slope of the log-odds of the class on those of the probability.
 
     The score equations of a logistic regression, :math:`\sum_x (\pi f_1(x) - m(x) q(x))\,(1,
     \mathrm{logit}\,p) = 0` with the mass :math:`m` of all examples, solved by Newton's method.
@@ -211,7 +211,7 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
 
 
 def isotonic_frequency(masses: Masses, prior: float) -> FloatArray:
-    """Share of positives at each score: the non-decreasing one nearest to what is recovered."""
+    """Return the share of positives at each score, by isotonic regression."""
     positive, everyone = (mass[::-1] for mass in masses.split(prior))
     starts = np.flatnonzero(everyone > 0)
     # Scores that only labeled examples have, of which the population has none, go with those below.
@@ -224,7 +224,7 @@ def isotonic_frequency(masses: Masses, prior: float) -> FloatArray:
 
 
 def brier_parts(masses: Masses, prior: float) -> tuple[float, float]:
-    """How much a perfect recalibration, by isotonic regression, would gain; and what it tells.
+    """Return miscalibration and discrimination: the gains by and of isotonic recalibration.
 
     The Brier score is the first less the second plus prior (1 - prior).
     """
@@ -243,7 +243,7 @@ _CALIBRATE = (
 
 
 def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | None = None) -> None:
-    r"""Complain of scores that are no probabilities, or those of a label.
+    r"""Refuse scores that are no probabilities, or probabilities of a label.
 
     Probabilities of a label have the share :math:`c` of labeled rows as their mean, within a
     twentieth, and labels have a slope near 1 on their log-odds (from 0.8 to 1.25). Refused are
@@ -339,7 +339,7 @@ def recover_mean(
     negative: Function | None = None,
     target: Target = "population",
 ) -> RecoveredMean:
-    r"""Mean of any function of the score over the true classes.
+    r"""Recover the mean of any function of the score over the true classes.
 
     Every loss that is a mean follows: give ``f`` as its value on positives and ``negative`` as its
     value on negatives.

@@ -167,14 +167,14 @@ class Metric:
 
 
 def _divide(numerator: Any, denominator: Any) -> Any:
-    """A quotient that is NaN, without noise, where it is undefined."""
+    """Divide without warnings; NaN where the quotient is undefined."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotient = np.true_divide(numerator, denominator)
     return np.where(np.equal(denominator, 0), np.nan, quotient)
 
 
 def _flagged(tpr: Any, fpr: Any, prior: float) -> Any:
-    """Share of the population that is predicted positive."""
+    """Return the share of the population that is predicted positive."""
     return prior * tpr + (1 - prior) * fpr
 
 
@@ -306,7 +306,7 @@ def resolve_metrics(
     options: MetricOptions,
     proportions: MixtureProportions | None = None,
 ) -> tuple[Metric, ...]:
-    """Metrics by name, or all that apply; ``proportions`` tell what scores cannot be."""
+    """Return metrics by name, or all that apply; check scores against ``proportions``."""
     top_k = options.top_k
     if top_k is not None and top_k > counts.n_unlabeled:
         raise valid.bad_value("top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}")
@@ -362,7 +362,7 @@ class RecoveredMetrics(Mapping[str, float], Frozen, Tabular):
         return len(self.values_)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; what is undefined becomes None."""
+        """Return plain data for JSON; what is undefined becomes None."""
         document = picked(self, "threshold", "prior", "repair", "values_", "observed")
         document["recovered"] = document.pop("values_")
         return document
@@ -431,7 +431,7 @@ def recover_metrics(
     Metrics of probabilities need scores that are probabilities of the *true* class (those of
     :class:`PUCalibratedClassifier`, not of a model of labeled against unlabeled rows, which are
     refused where they give themselves away). They are means over the classes
-    (:func:`recover_mean`) or rest on such means: with the probability :math:`p`, Brier score
+    (:func:`recover_mean`) or follow from such means: with the probability :math:`p`, Brier score
     :math:`\pi E_1(1-p)^2 + (1-\pi) E_0\,p^2`, log loss :math:`-\pi E_1 \log p - (1-\pi) E_0
     \log(1-p)`, net benefit :math:`\pi\,tpr - (1-\pi)\,fpr\,t/(1-t)` at the threshold probability
     :math:`t`. ``brier_miscalibration`` is what an isotonic recalibration would take off the Brier
@@ -466,7 +466,7 @@ def recover_metrics(
 def recover_both(
     counts: ScoreCounts, proportions: MixtureProportions, repair: Repair | None
 ) -> tuple[curves.RecoveredRoc, curves.RecoveredRoc]:
-    """The curve for rates and ROC areas, and the one for precision-recall areas."""
+    """Recover the curve for rates and ROC areas, and the one for precision-recall areas."""
     roc = curves.roc_from_counts(counts, proportions, "isotonic" if repair is None else repair)
     return roc, curves.blended(roc, counts) if repair is None else roc
 
@@ -483,9 +483,9 @@ def metrics_from_roc(
     optimism: Pair = (0.0, 0.0),
     known: Mapping[str, float] | None = None,
 ) -> RecoveredMetrics:
-    """Metrics of recovered curves; ``roc_pr`` is the one precision-recall areas are taken from.
+    """Compute metrics of recovered curves; precision-recall areas are those of ``roc_pr``.
 
-    ``optimism`` is what the observed tpr and fpr owe to the choice of the threshold, and
+    ``optimism`` is how much the choice of the threshold raises the observed tpr and fpr, and
     ``known`` has the same metrics if they were computed before.
     """
     observed = (roc.fpr_pu, roc.tpr_pu, counts.auc_pu)
@@ -550,7 +550,7 @@ def view_of(
     counts: ScoreCounts,
     point: Pair = (math.nan, math.nan),
 ) -> View:
-    """Recovered curves as metrics look at them; ``point`` for those at a threshold."""
+    """Make the view of recovered curves; ``point`` is for metrics at a threshold."""
     return View(
         curve=(roc.fpr, roc.tpr, roc.auc_direct),
         curve_pr=(roc_pr.fpr, roc_pr.tpr, roc_pr.auc_direct),
@@ -567,7 +567,7 @@ def view_of(
 def compute_metrics(
     metrics: tuple[Metric, ...], view: View, prior: Any, options: MetricOptions
 ) -> dict[str, Any]:
-    """Values of metrics by name: numbers, or those of many samples if these are viewed."""
+    """Compute metrics by name: numbers, or arrays if the view is of many samples."""
     fpr, tpr = view.point
     fpr_at_k = tpr_at_k = np.array(math.nan)
     if options.top_k is not None:
@@ -599,7 +599,7 @@ def compute_metrics(
 def rates_at_thresholds(
     roc: curves.RecoveredRoc, counts: ScoreCounts
 ) -> tuple[FloatArray, FloatArray]:
-    """Repaired fpr and tpr at every threshold of the scores."""
+    """Return repaired fpr and tpr at every threshold of the scores."""
     if roc.repair not in curves.KEEPS_THRESHOLDS:
         roc = curves.roc_from_counts(counts, roc.proportions)
     return roc.fpr, roc.tpr
@@ -608,7 +608,7 @@ def rates_at_thresholds(
 def rates_at(
     roc: curves.RecoveredRoc, counts: ScoreCounts, at: int, optimism: Pair = (0.0, 0.0)
 ) -> tuple[float, float]:
-    """Fpr and tpr at one place on the curve, as metrics and the confusion matrix take them."""
+    """Return fpr and tpr at one place on the curve, for metrics and the confusion matrix."""
     fpr, tpr = (float(rate[at]) for rate in rates_at_thresholds(roc, counts))
     p = roc.proportions
     fpr, tpr = less_optimistic(fpr, tpr, p.alpha, p.beta, optimism)
@@ -619,7 +619,7 @@ def rates_at(
 def less_optimistic(
     fpr: Any, tpr: Any, alpha: Any, beta: Any, optimism: tuple[Any, Any]
 ) -> tuple[Any, Any]:
-    """Recovered rates without what the observed ones owe to the choice of the threshold.
+    """Correct recovered rates for the choice of the threshold on the same data.
 
     The map from observed to recovered rates is linear, and takes the optimism along.
     """
@@ -634,7 +634,7 @@ def less_optimistic(
 
 
 def within_margins(fpr: Any, tpr: Any, flagged: Any, alpha: Any) -> tuple[Any, Any]:
-    r"""Rates that a table of the unlabeled can have, given how many are flagged and positive.
+    r"""Move rates to where a table of the unlabeled can have them.
 
     Of the share :math:`m` of the unlabeled at or above the threshold, precision
     :math:`\rho = \alpha\,tpr/(\alpha\,tpr + (1-\alpha)\,fpr)` makes positives. They are at most
@@ -653,18 +653,18 @@ def within_margins(fpr: Any, tpr: Any, flagged: Any, alpha: Any) -> tuple[Any, A
 
 
 def position(counts: ScoreCounts, threshold: Any) -> Any:
-    """How many distinct scores reach a threshold, or each of several: its place on a curve."""
+    """Return how many distinct scores reach a threshold: its place on a curve."""
     return counts.n_thresholds - np.searchsorted(counts.thresholds[::-1], threshold, side="left")
 
 
 def youden_threshold(roc: curves.RecoveredRoc) -> float:
-    """The threshold where the observed, hence also the true, Youden index is highest."""
+    """Return the threshold with the highest Youden index, observed and hence also true."""
     best = int(np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])) + 1
     return float(roc.thresholds_raw[best])
 
 
 def check_threshold(threshold: object, roc: curves.RecoveredRoc) -> float:
-    """The threshold that was given, or else the one where the Youden index is highest."""
+    """Return the given threshold, or else the one with the highest Youden index."""
     if threshold is None:
         return youden_threshold(roc)
     return valid.check_real("threshold", threshold)
@@ -703,7 +703,7 @@ class RecoveredConfusion(Saved):
         return self.tp + self.fp
 
     def matrix(self) -> FloatArray:
-        """``[[tn, fp], [fn, tp]]``, as scikit-learn's ``confusion_matrix`` has it."""
+        """Return ``[[tn, fp], [fn, tp]]``, the order of scikit-learn's ``confusion_matrix``."""
         return np.array([[self.tn, self.fp], [self.fn, self.tp]])
 
     def __str__(self) -> str:
@@ -716,14 +716,14 @@ class RecoveredConfusion(Saved):
         )
 
     def _precision(self) -> str:
-        """The share of the flagged that are positive, after the interval of their number."""
+        """Return the interval of the number of positives flagged, and their share."""
         share = self.tp / self.flagged if self.flagged else 0.0
         of = f"{100 * share:.{2 if share < 0.01 else 3}g} %"
         ends = self.between("tp").strip(" ()")
         return "; ".join(filter(None, (ends, of)))
 
     def between(self, number: str) -> str:
-        """The interval of one of the numbers in parentheses; empty if there is none."""
+        """Return the interval of a number in parentheses; empty if there is none."""
         if number not in self.intervals:
             return ""
         low, high = self.intervals[number]
@@ -796,7 +796,7 @@ def confusion_from_roc(
     among: Literal["unlabeled", "pooled"] = "unlabeled",
     optimism: Pair = (0.0, 0.0),
 ) -> RecoveredConfusion:
-    """The confusion matrix of a recovered curve."""
+    """Return the confusion matrix of a recovered curve."""
     at = position(counts, threshold)
     prior = roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
     n, flagged = counts.n_unlabeled, float(counts.unlabeled[:at].sum())

@@ -103,7 +103,7 @@ def correct_posterior(
 
 @public
 def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tuple[float, float]:
-    r"""Range in which calibrated probabilities of being labeled must lie.
+    r"""Return the range of calibrated probabilities of being labeled.
 
     Parameters
     ----------

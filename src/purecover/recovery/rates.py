@@ -40,7 +40,7 @@ def check_data(counts: ScoreCounts, proportions: MixtureProportions, *, warns: b
 def recover_rates(
     tpr_pu: Any, fpr_pu: Any, proportions: MixtureProportions
 ) -> tuple[FloatArray, FloatArray]:
-    r"""True rates from the rates observed on labeled and unlabeled data.
+    r"""Recover true rates from rates observed on labeled and unlabeled data.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Shares:
 def map_rates(
     tpr_pu: FloatArray, fpr_pu: FloatArray, proportions: MixtureProportions | Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Equations 2 and 3, unchecked; each row of rates has its own alpha and beta, if there are."""
+    """Apply equations 2 and 3 to unchecked rates; each row may have its own alpha and beta."""
     alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
     if np.all(beta == 1):
         # The general formula gives the same up to rounding; this keeps tpr exact.
@@ -115,7 +115,7 @@ def map_rates(
 def map_curve(
     tpr_pu: FloatArray, fpr_pu: FloatArray, proportions: MixtureProportions | Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Equations 2 and 3 along curves that end in (1, 1), which the map leaves in place."""
+    """Apply equations 2 and 3 to curves that end in (1, 1); that point stays."""
     tpr, fpr = map_rates(tpr_pu, fpr_pu, proportions)
     for rate in (tpr, fpr):
         if np.any(rate[..., -1] != 1):  # by rounding
@@ -127,7 +127,7 @@ def map_curve(
 def observe_rates(
     tpr: Any, fpr: Any, proportions: MixtureProportions
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Rates one would observe on labeled and unlabeled data.
+    r"""Compute the rates that would be observed on labeled and unlabeled data.
 
     Parameters
     ----------
@@ -195,17 +195,17 @@ _SERIES_BELOW = 1e-3
 
 
 def trapezoids(y: FloatArray, x: FloatArray) -> FloatArray:
-    """Signed areas under polylines, one along the last axis for each of the others."""
+    """Return signed areas under polylines along the last axis."""
     return np.asarray(np.einsum("...i,...i->...", np.diff(x), y[..., 1:] + y[..., :-1]) / 2)
 
 
 def trapezoid(y: FloatArray, x: FloatArray) -> float:
-    """Signed area under a polyline."""
+    """Return the signed area under a polyline."""
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
 
 
 def interpolated(at: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Heights of polylines, one per row, whose x grow from 0 to 1; ``at`` is the same for all."""
+    """Interpolate polylines, one per row, whose x grow from 0 to 1, at the same places."""
     if x.ndim == 1:
         return np.asarray(np.interp(at, x, y))
     # End to end, with room between them.
@@ -263,7 +263,7 @@ def _by_series(
 
 
 def pr_segment_areas(tpr: FloatArray, fpr: FloatArray, prior: float | FloatArray) -> FloatArray:
-    r"""Area under precision against recall for each segment of an ROC polyline.
+    r"""Return the area under precision against recall for each segment of an ROC polyline.
 
     Along a straight ROC segment precision is a ratio of linear functions, not a straight
     line (Davis & Goadrich 2006); the integral
@@ -278,7 +278,7 @@ def pr_segment_areas(tpr: FloatArray, fpr: FloatArray, prior: float | FloatArray
 
 
 def effective_size(total: float, squares: FloatArray | None) -> float:
-    r"""Number of rows; with weights Kish's :math:`(\sum w)^2 / \sum w^2` (0 if there are none)."""
+    r"""Return the number of rows; with weights Kish's :math:`(\sum w)^2 / \sum w^2`."""
     return total if squares is None or total == 0 else total**2 / float(np.sum(squares))
 
 
@@ -293,7 +293,7 @@ def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
 def observed_auc_ends(
     counts: ScoreCounts, level: float, method: str = "logit"
 ) -> tuple[float, float, str]:
-    """Ends of an interval of the observed AUC, and how they were found; not clipped."""
+    """Return the ends of an interval of the observed AUC, not clipped, and the method."""
     from scipy.special import ndtri
 
     variance, observed = counts.auc_pu_variance, counts.auc_pu
@@ -312,10 +312,10 @@ _TWO_ERRORS = 0.9545
 
 
 def least_delta(counts: ScoreCounts) -> float:
-    """The least beta - alpha that the observed AUC allows, two standard errors granted.
+    """Return the least beta - alpha that the observed AUC allows, within two standard errors.
 
     No classifier has an observed AUC further above 1/2 than half of beta - alpha. One below 1/2
-    says that labels or scores are the wrong way round, and nothing of alpha and beta.
+    shows that labels or scores are inverted, and nothing about alpha and beta.
     """
     low, _, _ = observed_auc_ends(counts, _TWO_ERRORS)
     return max(2 * low - 1, 0.0)
@@ -349,10 +349,10 @@ def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> st
 
 
 def warn_of_contradiction(counts: ScoreCounts, proportions: MixtureProportions) -> bool:
-    """Warn, and say so, where figures that rest on alpha and beta mean nothing."""
+    """Warn if results that depend on alpha and beta mean nothing; return whether it warned."""
     told = contradiction_of(counts, proportions)
     if told:
-        valid.warn(f"{told}; figures that rest on them mean nothing.", RecoveryWarning)
+        valid.warn(f"{told}; results that depend on them mean nothing.", RecoveryWarning)
     return bool(told)
 
 
@@ -389,7 +389,7 @@ def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tup
 
 
 def _root(gap: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign, by bisection: ``scipy.optimize`` is slow to import."""
+    """Find the sign change of a function by bisection: ``scipy.optimize`` is slow to import."""
     rising = gap(low) < 0
     for _ in range(60):
         middle = (low + high) / 2
@@ -405,7 +405,7 @@ def _expit(value: float) -> float:
 def recover_auc(
     counts: ScoreCounts, proportions: MixtureProportions, *, clip: bool = True
 ) -> float:
-    r"""Area under the true ROC curve, by the direct formula.
+    r"""Recover the area under the true ROC curve by the direct formula.
 
     Parameters
     ----------
@@ -460,7 +460,7 @@ def recover_auc(
 
 @public
 def auc_from_pu(auc: float, proportions: MixtureProportions) -> float:
-    r"""True AUC from the observed one, unclipped.
+    r"""Recover the true AUC from the observed one, unclipped.
 
     Parameters
     ----------
@@ -492,7 +492,7 @@ def auc_from_pu(auc: float, proportions: MixtureProportions) -> float:
 
 @public
 def auc_to_pu(auc: float, proportions: MixtureProportions) -> float:
-    r"""AUC one would observe on labeled against unlabeled.
+    r"""Compute the AUC that would be observed on labeled against unlabeled rows.
 
     Parameters
     ----------
@@ -526,7 +526,7 @@ def auc_to_pu(auc: float, proportions: MixtureProportions) -> float:
 def auc_identification_interval(
     auc: float, unlabeled_inclusion: float, labeled_inclusion: float = 0.0
 ) -> tuple[float, float]:
-    r"""Every AUC compatible with the data if positives may hide among the negatives.
+    r"""Find every AUC that is compatible with the data if no score is reached by positives alone.
 
     Parameters
     ----------

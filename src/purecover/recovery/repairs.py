@@ -39,13 +39,13 @@ class Points:
 
 
 def inside_box(fpr: FloatArray, tpr: FloatArray) -> BoolArray:
-    """Which points have both rates in [0, 1], up to the rounding of equations 2 and 3."""
+    """Test which points have both rates in [0, 1], up to the rounding of equations 2 and 3."""
     low, high = np.minimum(fpr, tpr), np.maximum(fpr, tpr)
     return np.asarray((low >= -_ROUNDING) & (high <= 1 + _ROUNDING))
 
 
 def repair_paper(raw: Points) -> Points:
-    """Algorithm 1 of the paper, to the letter.
+    """Apply Algorithm 1 of the paper as printed.
 
     Delete points outside the unit box, sort by fpr, replace tpr by its running maximum.
     The paper leaves open what happens to equal fpr; they keep the order of thresholds.
@@ -57,7 +57,7 @@ def repair_paper(raw: Points) -> Points:
 
 
 def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
-    r"""Least-squares projection of rates onto monotone functions with values in [0, 1].
+    r"""Project rates onto monotone functions with values in [0, 1], by least squares.
 
     As functions of the threshold both true rates are monotone, so projecting onto that
     convex set never increases the squared error of either (Patra & Sen 2016 use the same
@@ -79,7 +79,7 @@ def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def hull_vertices(roc: PURoc) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Indices of the vertices of the upper concave hull of an observed curve.
+    """Return indices of the vertices of the upper concave hull of an observed curve.
 
     The hull is the least concave majorant in the rotated coordinates
     ``x = fpr + tpr, y = tpr - fpr``, where every step goes forward, and that is a
@@ -94,7 +94,7 @@ def hull_vertices(roc: PURoc) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
 
 
 def repair_hull(roc: PURoc, proportions: MixtureProportions) -> Points:
-    """Concave hull of the observed curve, mapped, and cut by the unit box.
+    """Map the concave hull of the observed curve and cut it by the unit box.
 
     Where the mapped hull leaves the box, the exact crossing is inserted; such a point
     belongs to no threshold.
@@ -166,15 +166,15 @@ class Blocks:
         return cls(n_labeled, n_all - n_labeled, np.diff(blocks), sample, first)
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """Sums over the blocks of each sample."""
+        """Return sums over the blocks of each sample."""
         return np.asarray(np.add.reduceat(values, self.first))
 
     def spread(self, values: FloatArray) -> FloatArray:
-        """A value of each block at each of its scores, in the order of counts."""
+        """Return the value of the block of each score, in the order of counts."""
         return np.repeat(values, self.length).reshape(self.first.size, -1)[:, ::-1]
 
     def hull_auc_pu(self) -> FloatArray:
-        """Area under the concave hull of each observed curve."""
+        """Return the area under the concave hull of each observed curve."""
         below = np.cumsum(self.unlabeled)
         below -= (below - self.unlabeled)[self.first][self.sample]
         pairs = self.sums(self.labeled * (below - self.unlabeled / 2))
@@ -227,7 +227,7 @@ class Samples:
 
 
 def likelihood_rates(samples: Samples, shares: Shares) -> tuple[FloatArray, FloatArray]:
-    r"""Fpr and tpr of many samples by maximum likelihood under a monotone likelihood ratio.
+    r"""Return fpr and tpr of many samples by maximum likelihood under a monotone likelihood ratio.
 
     Maximizes :math:`\sum_L \log g + \sum_U \log f` over densities :math:`g = \beta f_1 +
     (1-\beta) f_0` and :math:`f = \alpha f_1 + (1-\alpha) f_0` on the observed scores with
@@ -245,7 +245,7 @@ def likelihood_rates(samples: Samples, shares: Shares) -> tuple[FloatArray, Floa
 
 
 def _densities(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArray]:
-    """Masses of negatives and of positives, times delta.
+    """Return masses of negatives and of positives, times delta.
 
     Where a bound of the ratio is active one of them is 0 and the other no difference of nearly
     equal numbers, so that a small delta costs no digits.
@@ -273,7 +273,7 @@ def _inclusions(shares: Shares) -> tuple[FloatArray, FloatArray]:
 
 
 def tails(mass: FloatArray) -> FloatArray:
-    """Share of mass at or above each threshold, after 0; ends in exactly 1."""
+    """Return shares of mass at or above each threshold, from 0 to exactly 1."""
     found = np.empty((len(mass), mass.shape[1] + 1))
     found[:, 0] = 0.0
     np.cumsum(mass, axis=1, out=found[:, 1:])
@@ -408,7 +408,7 @@ def isotonic_regression(
 
 @cache
 def _pava() -> Callable[..., Any] | None:
-    """The solver, from the one file it is in; None where this version of SciPy has it elsewhere."""
+    """Load the solver from its file; None if this version of SciPy has it elsewhere."""
     try:
         package: Any = find_spec("scipy.optimize")
         folders = package.submodule_search_locations

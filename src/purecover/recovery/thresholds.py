@@ -190,7 +190,7 @@ def criterion_at(
 
 
 def best_places(criterion: str, at: FloatArray) -> IntArray:
-    """How many thresholds the best one reaches, sample by sample; 0 where flagging nothing is."""
+    """Return the place of the best threshold of each sample; 0 if flagging nothing is best."""
     sign = 1.0 if METRICS[criterion].greater_is_better else -1.0
     gain = np.where(np.isnan(at), -np.inf, sign * at)
     # Flagging nothing is best where false alarms are dear.
@@ -208,7 +208,7 @@ def choose_threshold(
     min_labeled: int = MIN_LABELED,
     **options: Unpack[formulas.ThresholdKeywords],
 ) -> ThresholdChoice:
-    """The threshold for a wanted precision, recall or false-positive rate, or the best one.
+    """Choose the threshold for a wanted precision, recall or false-positive rate, or the best one.
 
     Parameters
     ----------
