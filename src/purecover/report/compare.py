@@ -164,13 +164,13 @@ class ScoreComparison(Frozen):
                 )
         return inputs.rows_frame(rows, backend)
 
-    def to_dict(self, *, curves: bool = False, counts: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON.
 
         Parameters
         ----------
-        curves, counts : bool, default=False
-            Whether the reports include curves and counted scores; see :meth:`PUReport.to_dict`.
+        counts : bool, default=False
+            Whether the reports include counted scores; see :meth:`PUReport.to_dict`.
 
         Returns
         -------
@@ -188,18 +188,15 @@ class ScoreComparison(Frozen):
             schema=SCHEMA,
             version=sys.modules["purecover"].__version__,
             scores=self.names,
-            reports={
-                name: report.to_dict(curves=curves, counts=counts)
-                for name, report in self.reports.items()
-            },
+            reports={name: each.to_dict(counts=counts) for name, each in self.reports.items()},
             simultaneous=False,
             checksum=UNSET,
         )
 
     @public
-    def to_json(self, *, curves: bool = False, counts: bool = False, indent: int | None = 2) -> str:
+    def to_json(self, *, counts: bool = False, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
-        return document_text(self.to_dict(curves=curves, counts=counts), indent)
+        return document_text(self.to_dict(counts=counts), indent)
 
     @classmethod
     @public
