@@ -22,26 +22,6 @@ MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
 BODY_PATIENCE = 30.0
 """Seconds that a JSON body may take."""
-FIELDS = {
-    "alpha": "alpha",
-    "beta": "beta",
-    "confidence_level": "“Confidence level”",
-    "estimator": "“Estimator”",
-    "groups": "“Group”",
-    "labeled": "“Labeled”",
-    "missing_is_unlabeled": "“Blank labels are unlabeled”",
-    "negative_label": "“Value of known negatives”",
-    "positive_label": "“Value that means labeled”",
-    "n_resamples": "“Resamples”",
-    "scenario": "“Are the labeled rows part of the population?”",
-    "score": "“Score”",
-    "truth": "“True class”",
-    "sample_weight": "“Weight”",
-}
-"""Labels of the form by field of a request."""
-# What reads files names options; in quotes it is data.
-_OPTION = re.compile(r"(?<![\w'\"-])--([a-z-]+)(?![\w-])")
-
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 _HEAD = 1 << 16
 _WRITE = 1 << 20
@@ -180,7 +160,7 @@ class Api:
                 if upload is not None:
                     self.store.drop_upload(upload)
                 if isinstance(error, jobs.WorkError):
-                    raise ApiError(422, worded(error)) from error
+                    raise ApiError(422, str(error)) from error
                 if isinstance(error, OSError):
                     raise _no_room(error) from error
                 raise
@@ -261,7 +241,7 @@ class Api:
             job.state, job.headline = "done", found.headline
             job.notes, job.figures = found.notes, found.figures
         except jobs.WorkError as error:
-            job.state, job.error = "failed", worded(error)
+            job.state, job.error = "failed", str(error)
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
             job.state, job.error = "failed", f"internal error, {type(error).__name__}: {error}"
         finally:
@@ -340,14 +320,3 @@ def _too_large(limit: int) -> ApiError:
         f"the file has more than {limit:,} bytes, the limit.\n"
         "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file.",
     )
-
-
-def worded(error: jobs.WorkError) -> str:
-    """Why a task came to nothing, about the fields of the form."""
-    message, failed = str(error), error.failed
-    if failed is not None and failed.parameter is not None and failed.must is not None:
-        field = "score" if failed.parameter == "scores" else failed.parameter
-        message = f"{FIELDS.get(field, field)} must be {failed.must}, got {failed.got}."
-        if failed.hint is not None:
-            message += f"\nHint: {failed.hint}"
-    return _OPTION.sub(lambda m: FIELDS.get(m[1].replace("-", "_"), m[0]), message)

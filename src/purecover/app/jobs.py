@@ -29,6 +29,25 @@ _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
 
 
+FIELDS = {
+    "alpha": "alpha",
+    "beta": "beta",
+    "confidence_level": "“Confidence level”",
+    "estimator": "“Estimator”",
+    "groups": "“Group”",
+    "labeled": "“Labeled”",
+    "missing_is_unlabeled": "“Blank labels are unlabeled”",
+    "negative_label": "“Value of known negatives”",
+    "positive_label": "“Value that means labeled”",
+    "n_resamples": "“Resamples”",
+    "scenario": "“Are the labeled rows part of the population?”",
+    "score": "“Score”",
+    "truth": "“True class”",
+    "sample_weight": "“Weight”",
+}
+"""Labels of the form by field of a request."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Limits of a server.
@@ -184,13 +203,9 @@ class Evaluated(Struct, tag=True):
 
 
 class Failed(Struct, tag=True):
-    """A task came to nothing: the message, and where a parameter is to blame, its parts."""
+    """A task came to nothing; the message is about fields of the form."""
 
     message: str
-    parameter: str | None = None
-    must: str | None = None
-    got: str | None = None
-    hint: str | None = None
 
 
 Answer = Step | Looked | Evaluated | Failed
@@ -202,11 +217,11 @@ def pack(message: Struct) -> bytes:
 
 
 class WorkError(Exception):
-    """A task that came to nothing, in words for the user, or in those of the worker."""
+    """A task that came to nothing, in words for the user."""
 
-    def __init__(self, message: str, failed: Failed | None = None) -> None:
-        super().__init__(message)
-        self.failed = failed
+
+class RefusedError(WorkError):
+    """A task that its worker refused; the worker itself is well."""
 
 
 class LostError(WorkError):
@@ -262,7 +277,7 @@ class Worker:
                 progress(answer)
                 continue
             if isinstance(answer, Failed):
-                raise WorkError(answer.message, answer)
+                raise RefusedError(answer.message)
             return answer
 
     async def _answer(self) -> Answer:
@@ -343,8 +358,8 @@ class Pool:
                 "Hint: take fewer resamples, or a sample of the rows; purecover app --timeout "
                 "allows more."
             ) from None
-        except WorkError as error:
-            fit = error.failed is not None
+        except RefusedError:
+            fit = True
             raise
         finally:
             self._busy.discard(worker)

@@ -25,7 +25,19 @@ import msgspec
 
 from purecover._codec import document_text
 from purecover._progress import show_bars
-from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
+from purecover.app.jobs import (
+    FIELDS,
+    Evaluate,
+    Evaluated,
+    Failed,
+    Look,
+    Looked,
+    ReportRequest,
+    Step,
+    pack,
+)
+from purecover.cli import output
+from purecover.cli.options import in_options
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
 Tell = Callable[[msgspec.Struct], None]
@@ -99,6 +111,7 @@ def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, kind, memory = argv
     show_bars.set(False)
+    output.FIELDS.set(FIELDS)
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))
@@ -118,7 +131,7 @@ def main(argv: list[str]) -> None:
         except MemoryError:
             answer = Failed("there is not enough memory for this data.")
         except PurecoverError as error:
-            answer = Failed(str(error), error.parameter, error.must, error.got, error.hint)
+            answer = Failed(in_options(error))
         except OSError as error:
             answer = Failed(f"{error.strerror or error}.")
         except Exception as error:  # noqa: BLE001 - the user must hear of it

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from purecover.cli.output import STDIO, CommandError
+from purecover.cli.output import STDIO, CommandError, option
 from purecover.exceptions import PurecoverError
 
 STAND_IN = "<->"
@@ -181,6 +181,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "(default 0)."),
         "columns": Option(WORDS, "Columns to copy, with commas between them; by default all but "
             "scores and labels, which would lead the judges."),
+        "until": Option(TEXT, "Stop when the interval is so narrow: 0.1, or 'precision 0.1'."),
+        "judge": Option(TEXT, "Name of the judge, for a file of several."),
         "answer": Option(TEXT, "Column of answers; positive by default."),
         "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
     },
@@ -239,15 +241,16 @@ RENAMED = {
 }
 """Options by the names they had before 0.2, which scripts may still use."""
 
-_ELSEWHERE = {"scores": "--score", "frame": "FILE", "data": "FILE", "paths": "FILE",
+_ELSEWHERE = {"frame": "FILE", "data": "FILE", "paths": "FILE",
               "path": "STATE", "file": "FILE"}  # fmt: skip
 
 
 def option_of(parameter: str) -> str:
-    """How a parameter of the library is called in the shell."""
+    """Return what the user of a command knows a parameter of the library by."""
     if parameter in _ELSEWHERE:
         return _ELSEWHERE[parameter]
-    return f"--{parameter.replace('_', '-')}" if parameter in OPTIONS else parameter
+    name = "score" if parameter == "scores" else parameter
+    return option(name) if name in OPTIONS else name
 
 
 def in_options(error: PurecoverError) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._typing import FloatArray, IntArray
+from purecover._typing import FloatArray
 from purecover.engines.count import JointCells, joint_cells
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.resampling import thinned_to_draw
@@ -34,14 +34,16 @@ class ComparedScores:
         Each score.
     cells : callable
         Returns the joint cells, given the lowest scores of the cells of each score, increasing.
-    weight, group : ndarray or None
-        Weights and groups of the rows.
+    scores : mapping of str to ndarray
+        Scores in memory.
+    marks : RowLabels or None
+        Labels, weights and groups of rows in memory.
     """
 
     rows: Mapping[str, pipeline.ScoredRows]
     cells: Callable[[Mapping[str, FloatArray]], JointCells]
-    weight: FloatArray | None = None
-    group: IntArray | None = None
+    scores: Mapping[str, FloatArray] = field(default_factory=dict)
+    marks: pipeline.RowLabels | None = None
 
     def paired(self, thresholds: Mapping[str, float]) -> PairedRows:
         """Return the rows in joint cells, none of which is on both sides of a threshold."""
@@ -54,8 +56,10 @@ class ComparedScores:
         cells = self.cells({name: each.thresholds[::-1] for name, each in counts.items()})
         # From here on places count from the top, as thresholds do.
         place = {name: counts[name].n_thresholds - 1 - cells.place[name] for name in counts}
-        paired = PairedRows(counts, place, cells.labeled, cells.rows, self.weight, self.group)
-        if self.weight is None:
+        weight = None if self.marks is None else self.marks.known(self.marks.weight)
+        group = None if self.marks is None else self.marks.group
+        paired = PairedRows(counts, place, cells.labeled, cells.rows, weight, group)
+        if weight is None:
             self._check_totals(paired)
         return paired
 
@@ -71,6 +75,16 @@ class ComparedScores:
                     f"other rows in column {name!r} the second time",
                     "store or cache it first: random numbers and samples are drawn anew each time",
                 )
+
+    def drawn_by(self, judged: Any) -> str | None:
+        """Return the score by which judged rows were drawn, if their design says so."""
+        from purecover.audit.designs import JudgedRows, ScoredLabels
+
+        if not self.marks or not isinstance(judged, JudgedRows):
+            return None
+        labels, sought = (self.marks.positive, self.marks.negative), judged.design.checksum
+        found = (n for n, s in self.scores.items() if ScoredLabels(s, *labels).checksum == sought)
+        return next(found, None)
 
 
 def read_compared(
@@ -96,8 +110,8 @@ def read_compared(
     return ComparedScores(
         {name: marks.count(values) for name, values in scores.items()},
         partial(cells_in_memory, scores, marks),
-        marks.known(marks.weight),
-        marks.group,
+        scores,
+        marks,
     )
 
 
@@ -130,7 +144,7 @@ def count_compared(
     frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
 ) -> ComparedScores:
     """Count the scores of a lazy frame; no bin of a score is on both sides of its threshold."""
-    pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth")
+    pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth", "judged")
     labeled = parts["labeled"]
     if not isinstance(labeled, str):
         must = "the name of a column where a lazy frame is given"
