@@ -298,7 +298,7 @@ def written(payload: dict[str, Any]) -> str:
 
 KEYS = {
     "counts", "thinned", "settings", "report", "roc_band", "pr_band", "auc_pu_half",
-    "histogram", "sensitivity", "price", "truth",
+    "histogram", "sensitivity", "price", "hidden", "truth",
 }  # fmt: skip
 
 

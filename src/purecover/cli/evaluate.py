@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHARES = "alpha beta scenario estimator"
 INTERVALS = "n_resamples confidence_level random_state"
 _EVALUATION = (
-    f"{SHARES} prior label_frequency assume target threshold review top_k probabilities "
+    f"{SHARES} prior label_frequency assume target threshold review top_k probabilities at_least "
     f"{INTERVALS} ignore_checks"
 )
 
@@ -156,7 +156,7 @@ def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any])
     output.deliver(many, given, source, text=text, document=document, html=page)
 
 
-_MANY = f"{SHARES} min_rows metrics {INTERVALS} n_jobs"
+_MANY = f"{SHARES} metrics {INTERVALS} n_jobs"
 
 
 @takes(

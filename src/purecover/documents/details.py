@@ -13,6 +13,7 @@ from purecover.documents.formats import (
     percent,
     share,
 )
+from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
 from purecover.documents.summary import (
     RANDOM_LABELS_UNSEEN,
@@ -40,6 +41,8 @@ def sections(report: PUReport) -> dict[str, Section]:
     found = {"metrics": _metrics(report), "unlabeled": _unlabeled(report)}
     if report.estimation is not None:
         found["estimation"] = _estimation(report, report.estimation)
+    if applies(report):
+        found["hidden"] = hidden_section(report)
     return found | {
         "assumptions": assumptions_section(report),
         "checks": _checks(report),

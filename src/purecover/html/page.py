@@ -56,7 +56,10 @@ SCRIPTS = (
     *CHARTS,
     "js/charts/heat.js",
     *ENGINE,
-    *(f"js/report/{name}.js" for name in ("state", "specs", "alpha", "charts", "tables", "page")),
+    *(
+        f"js/report/{name}.js"
+        for name in ("state", "specs", "alpha", "charts", "tables", "page", "hidden")
+    ),
 )
 """Scripts of a report."""
 

@@ -17,6 +17,7 @@ from purecover._codec import picked, plain
 from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.documents.formats import bounded
+from purecover.documents.hidden import hidden_curves
 from purecover.documents.parts import Row, Table
 from purecover.documents.summary import (
     confidence_level,
@@ -173,6 +174,8 @@ def make_payload(report: PUReport) -> dict[str, Any]:
             allow, and whether positives are rare: then the grid is as wide as their intervals.
         ``price``
             What would narrow the answer, each with ``text``, ``width`` and ``option``.
+        ``hidden``
+            Metrics of all positives over theta, and theta of real labels; None without them.
         ``truth``
             True figures, if they are known.
 
@@ -212,6 +215,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         "histogram": _histogram(counts),
         "sensitivity": _grid(report),
         "price": _prices(report),
+        "hidden": hidden_curves(report),
         "truth": _truth(report.truth),
     }
 

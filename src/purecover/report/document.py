@@ -251,6 +251,8 @@ class SavedReport(Struct, kw_only=True):
         How many unlabeled rows the threshold was to flag; null if the caller did not say.
     prices : list
         What the interval of the AUC would be with more knowledge, where alpha is estimated.
+    at_least : dict
+        Values that metrics of all positives should have at least, if the caller named some.
     bootstrap : object or None
         What is kept of the replicates; null if there were none.
     truth : object or None
@@ -297,6 +299,7 @@ class SavedReport(Struct, kw_only=True):
     counts: ScoreCounts | None
     review: Whole | None = None
     prices: tuple[Price, ...] = ()
+    at_least: dict[str, Share] = {}
     contradicted: bool = False
     binning: BinningBounds | UnsetType = UNSET
     source: dict[str, Any] | UnsetType = UNSET

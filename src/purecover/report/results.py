@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from os import PathLike
@@ -123,6 +123,8 @@ class PUReport(Frozen):
         How many unlabeled rows the threshold was to flag, if the caller said so.
     prices : tuple of Price
         What the interval of the AUC would be with more knowledge, where alpha is estimated.
+    at_least : dict of str to float
+        Values that metrics of all positives should have at least, if the caller named some.
     contradicted : bool
         Whether alpha and beta contradict the scores by more than chance explains: no classifier has
         an observed AUC as far from 1/2 as these, less two standard errors. What rests on them is
@@ -150,6 +152,7 @@ class PUReport(Frozen):
     scores_from: str | None = None
     review: int | None = None
     prices: tuple[Price, ...] = ()
+    at_least: dict[str, float] = field(default_factory=dict)
 
     @property
     def alpha(self) -> float:
