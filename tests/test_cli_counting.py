@@ -299,23 +299,6 @@ def test_what_counting_cannot_do_is_refused(run, folder, files, options, match, 
     assert match in result.err
 
 
-@COUNTED
-def test_bad_cells_are_refused(run, tmp_path, folder):
-    file = tmp_path / "a.csv"
-    lines = (folder / "all.csv").read_text().splitlines()
-    file.write_text("\n".join([*lines, ",1,hit,1,a,1"]))
-    assert f"{file} has 1 bad cell in column 'score' (row 401 has no value)" in run(file).err
-    file.write_text("\n".join([*lines, "1,2"]))
-    assert "Line: 402; Original Line: 1,2" in run(file).err
-    # Far below the rows that DuckDB looks at to guess types.
-    file.write_text("\n".join([lines[0], *lines[1:] * 60, "much,1,hit,1,a,1"]))
-    result = run(file)
-    assert result.code == 2
-    assert "1 bad cell in column 'score' (row 24001 'much' is not a number)" in result.err
-    file.write_text("\n".join([lines[0], "1,,hit,1,a,1", *lines[1:]]))
-    assert "1 bad cell in column 'labeled' (row 1 has no value)" in run(file).err
-
-
 @pytest.mark.slow
 def test_nothing_but_messages_on_standard_error(folder):
     """DuckDB says at exit which objects were never freed."""

@@ -102,8 +102,6 @@ def test_file_and_column_names_are_left_alone(message, tmp_path: Path) -> None:
     assert "'score', 'positive_label'" in says
 
 
-# -- what comes from anybody ----------------------------------------------------------------
-
 EVIL = "\x1b]0;evil\x07\x9b31m\u202e\x7f"
 
 

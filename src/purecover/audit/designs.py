@@ -43,11 +43,22 @@ _WORDS = {
 """Accepted spellings of a verdict: 1 is positive, 0 negative, -1 not judged."""
 
 
+ANSWERS = ".judged.csv"
+"""End of the name of a file of answers beside the file of data: scores.csv, scores.judged.csv."""
+
+
+def answers_beside(file: str | Path) -> Path:
+    """Return the file of answers that belongs to a file of data, whether it exists or not."""
+    path = Path(file)
+    return path.with_name(path.name.partition(".")[0] + ANSWERS)
+
+
 class ScoredLabels(NamedTuple):
-    """Scores and labels by row."""
+    """Scores and labels by row; known negatives are neither labeled nor unlabeled."""
 
     scores: FloatArray
     labeled: BoolArray
+    negative: BoolArray | None = None
 
     @classmethod
     def read(cls, scores: Any, labeled: Any) -> ScoredLabels:
@@ -61,7 +72,13 @@ class ScoredLabels(NamedTuple):
     def checksum(self) -> str:
         """Sixteen digits by which data are known again."""
         content = (self.scores + 0.0).tobytes() + self.labeled.tobytes()
+        content += b"" if self.negative is None else self.negative.tobytes()
         return hashlib.sha256(content).hexdigest()[:16]
+
+    @property
+    def unlabeled(self) -> BoolArray:
+        """Whether each row is unlabeled."""
+        return ~self.labeled if self.negative is None else ~(self.labeled | self.negative)
 
     def reached(self, share: float) -> float:
         """The highest score that at least this share of the labeled rows reach."""
@@ -115,7 +132,7 @@ class AuditDesign(Frozen):
             rows=rows,
             stratum=stratum[rows],
             labeled=data.labeled[rows],
-            n_unlabeled=np.bincount(stratum[~data.labeled], minlength=n),
+            n_unlabeled=np.bincount(stratum[data.unlabeled], minlength=n),
             n_labeled=np.bincount(stratum[data.labeled], minlength=n),
             checksum=data.checksum,
         )
@@ -220,11 +237,23 @@ class JudgedRows(Frozen):
             The judged rows alone.
         """
         valid.check_choice("design", design, ("random",))
-        data = ScoredLabels.read(scores, labeled)
+        return cls.at_random(verdicts, ScoredLabels.read(scores, labeled))
+
+    @classmethod
+    def at_random(cls, verdicts: Any, data: ScoredLabels) -> JudgedRows:
+        """Return judged rows that are a random sample of their side; known negatives count not."""
         found = read_verdicts(verdicts)
-        valid.check_same_length("verdicts", found.size, data.scores.size)
-        rows = np.flatnonzero(found >= 0)
-        return cls(AuditDesign._of(design, _cuts_of_all(data), rows, data), found[rows])
+        valid.check_same_length("judged", found.size, data.scores.size)
+        rows = np.flatnonzero((found >= 0) & (data.labeled | data.unlabeled))
+        return cls(AuditDesign._of("random", _cuts_of_all(data), rows, data), found[rows])
+
+    def check_data(self, data: ScoredLabels) -> None:
+        """Complain if the rows were drawn from other data."""
+        if data.checksum != self.design.checksum:
+            hint = "pass the scores and labels that they were drawn from, in the same order"
+            raise valid.bad_value(
+                "judged", "rows of these scores and labels", "rows of others", hint
+            )
 
     @classmethod
     @public
@@ -441,11 +470,11 @@ def draw(
     else:
         cuts = [cut]
     stratum = data.strata(cuts)
-    unlabeled = [np.flatnonzero(~data.labeled & (stratum == s)) for s in range(len(cuts) + 1)]
+    unlabeled = [np.flatnonzero(data.unlabeled & (stratum == s)) for s in range(len(cuts) + 1)]
     if kind == "top":
         unlabeled = unlabeled[:1]
     elif kind == "random":
-        unlabeled = [np.flatnonzero(~data.labeled)]
+        unlabeled = [np.flatnonzero(data.unlabeled)]
     sizes = [len(part) for part in unlabeled]
     if n > sum(sizes):
         where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
@@ -464,7 +493,7 @@ def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
     if threshold is not None:
         must = "left out where 'threshold' is given"
         raise valid.bad_value("review", must, valid.show(review))
-    falling = np.sort(data.scores[~data.labeled])[::-1]
+    falling = np.sort(data.scores[data.unlabeled])[::-1]
     review = valid.check_integer("review", review, low=1, high=falling.size)
     # Of equal scores all are reviewed or none, unless they are the best.
     fewer = falling[falling > falling[review]] if review < falling.size else falling

@@ -280,5 +280,5 @@ def binning_bounds(report: PUReport) -> list[tuple[str, str]]:
     if bounds is None:
         return []
     auc = None if report.infeasible else bounds.auc
-    areas = {"Observed AUC": bounds.auc_pu, "AUC": auc, "AUC-PR (isotonic)": bounds.auc_pr}
+    areas = {"Observed AUC": bounds.auc_pu, "AUC": auc}
     return [(name, between(pair)) for name, pair in areas.items() if pair is not None]

@@ -262,8 +262,8 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     }[report.state]
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
-    if "audit" in origin:
-        origin = "judged rows and scores" if " and audit" in origin else "judged rows"
+    if report.state == "determined" and " and " in origin:
+        value, origin = _with_knowledge(value, origin)
     labels = ""
     if p.beta == 1 and found is None:
         labels = ", all labels taken as right (beta 1)"
@@ -271,6 +271,18 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
         right, ends = shares_within(p.beta, report.intervals.get("beta"))
         labels = f", {right} of the labels are right (beta{'; ' + ends if ends else ''})"
     return value, f"{origin}; {within}" if within else origin, labels
+
+
+def _with_knowledge(value: str, origin: str) -> tuple[str, str]:
+    """Write alpha with its range, and what it follows from, by the origin of a posterior."""
+    sources = []
+    for source in origin.split(" and ")[1:]:
+        name, _, ends = source.partition(" of ")
+        if name == "alpha":
+            value = f"between {ends.replace(' to ', ' and ')} (given), estimated {value}"
+        else:
+            sources.append({"audit": "judged rows", "hits": "a past hit rate"}.get(source, source))
+    return value, " and ".join([", ".join(sources) or "range", "scores"])
 
 
 _ALMOST_CLEAN = 0.98

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -26,7 +26,13 @@ from purecover.exceptions import InvalidInputError
 from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.replicates import BootstrapResult
-from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
+from purecover.intervals.resampling import MOST_TRIES, Replayed
+from purecover.proportions import (
+    GivenProportions,
+    MixtureProportions,
+    ProportionKeywords,
+    UncertainProportions,
+)
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
 from purecover.report.compared_rows import (
@@ -38,6 +44,9 @@ from purecover.report.compared_rows import (
 )
 from purecover.report.pages import write_page
 from purecover.report.results import PUReport, restore_report
+
+if TYPE_CHECKING:
+    from purecover.audit.designs import JudgedRows
 
 SCHEMA = "purecover.comparison/1"
 """Name and version of what is written: fields may be added to it, none goes or turns."""
@@ -409,6 +418,7 @@ def compare_scores(
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
+    judged: JudgedRows | ArrayLike | str | None = None,
     positive_label: object = None,
     negative_label: object = None,
     threshold: float | Mapping[str, float] | None = None,
@@ -442,6 +452,9 @@ def compare_scores(
         Which rows depend on each other, or their column; whole groups are resampled then.
     truth : array-like of shape (n,) or str, optional
         True classes, to be shown beside the recovered figures. They are used for nothing else.
+    judged : JudgedRows, array-like of shape (n,) or str, optional
+        Verdicts on rows, as in :func:`evaluate`. Alpha and beta are then estimated from the score
+        by which the rows were drawn.
     positive_label, negative_label : object, optional
         The value of ``labeled`` that means labeled, where it is not obvious, and the value that
         marks known negatives, if there are any.
@@ -499,12 +512,14 @@ def compare_scores(
     """
     valid.check_flag("simultaneous", simultaneous)
     settings = pipeline.ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
-    given = GivenProportions.among(options).validated(can_estimate=True)
+    given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
+    pipeline.check_design(judged, options.get("assume", ()))
     asked = None if given.ways else check_estimator(given.estimator)
     if estimate_from is not None and asked is None:
         must = f"left out where {given.ways[0]!r} is given"
         raise valid.bad_value("estimate_from", must, valid.show(estimate_from))
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
+    parts["judged"] = judged
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     frame, read = inputs.lazy_frame(data), None
     if frame is None:
@@ -519,6 +534,14 @@ def compare_scores(
         valid.check_choice("estimate_from", estimate_from, names)
     # By default from the score with the highest observed AUC, the first of equals.
     reference = estimate_from or max(names, key=lambda name: counted[name].counts.auc_pu)
+    verdicts = None
+    if judged is not None and read is not None:
+        if estimate_from is None:
+            reference = read.drawn_by(judged) or reference
+        verdicts = read.marks.judged_rows(read.scores[reference])
+    given = pipeline.settle(
+        counted[reference].counts, given, verdicts, level=settings.confidence_level
+    )
     used, estimation = pipeline.find_proportions(counted[reference].counts, given, asked)
     found = {
         name: pipeline.recover(
@@ -538,7 +561,9 @@ def compare_scores(
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
         again: Any = None if estimation is None else estimation.estimator
-        if estimation is None:
+        if isinstance(given.proportions, UncertainProportions):
+            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, settings.rng))
+        elif estimation is None:
             seen = counted[reference]
             again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)
         models = {

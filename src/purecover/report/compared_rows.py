@@ -50,6 +50,16 @@ class ComparedRows:
         """Number of rows that a replicate draws, labeled and unlabeled."""
         return int(self.marks.known(self.marks.positive).size)
 
+    def drawn_by(self, judged: Any) -> str | None:
+        """Return the score by which judged rows were drawn, if their design says so."""
+        from purecover.audit.designs import JudgedRows, ScoredLabels
+
+        if not isinstance(judged, JudgedRows):
+            return None
+        labels, sought = (self.marks.positive, self.marks.negative), judged.design.checksum
+        found = (n for n, s in self.scores.items() if ScoredLabels(s, *labels).checksum == sought)
+        return next(found, None)
+
     def paired_rows(self) -> PairedRows:
         """Return the rows as differences need them."""
         areas, ranks, marks = {}, {}, self.marks
@@ -172,7 +182,7 @@ def count_compared(
     frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
 ) -> dict[str, pipeline.ScoredRows]:
     """Check and count; no bin of a score lies across its threshold, if there is one."""
-    pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth")
+    pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth", "judged")
     labeled = parts["labeled"]
     if not isinstance(labeled, str):
         must = "the name of a column where a lazy frame is given"

@@ -209,11 +209,11 @@ class PUReport(Frozen):
 
     @cached_property
     def bounds(self) -> BinningBounds | None:
-        """Where AUC and AUC-PR of the exact scores lie, if scores were counted in bins."""
+        """Bounds of the AUC of the exact scores; None if no bin contains several scores."""
         if not self.counts.is_binned:
             return None
         used = None if self.contradicted else self.proportions
-        return binning_bounds(self.counts, used, target=self.metrics.prior)
+        return binning_bounds(self.counts, used)
 
     @cached_property
     def roc_band(self) -> CurveBand | None:
