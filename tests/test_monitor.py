@@ -19,6 +19,7 @@ from purecover import exceptions, simulate
 from purecover.checks.catalog import warnings_of_data
 from purecover.monitoring import ScoreMonitor
 from purecover.monitoring.bins import bin_counts
+from purecover.monitoring.drift import compare
 
 WORLD = simulate.binormal(1.5)
 WORSE = simulate.binormal(0.5)
@@ -155,32 +156,29 @@ def test_drift_is_found():
     assert not moved.drift["auc_pu"].drifted
 
 
-def test_p_values_are_uniform_without_drift_whatever_the_sizes():
-    """Small partitions after large ones, and large ones after small ones; sizes cause no alarm."""
-    rng, n = np.random.default_rng(0), 60
-    found = {}
-    for sizes in [((200, 2000), (40, 300)), ((40, 300), (200, 2000))] * (n // 2):
-        monitor = ScoreMonitor(alpha=0.25)
-        for i, size in enumerate(sizes):
-            made = monitor.add(str(i), day(int(rng.integers(2**31)), sizes=size))
-        for name, test in made.drift.items():
+@pytest.mark.parametrize(("alpha", "sign"), [(0.05, 0), (0.25, -1)])
+def test_200_weeks_have_the_right_sign_and_level(alpha, sign):
+    """A week after five others, small after large and large after small; alpha stays or rises."""
+    world, n, found = simulate.binormal(2.5), 200, {}
+    for week in range(n):
+        sizes = ((2000, 20_000), (300, 3000))[:: -1 if week % 2 and not sign else 1]
+        before = day(week, world, sizes[0], 0.05)
+        for name, test in compare(day(n + week, world, sizes[1], alpha), before, 0.05).items():
             found.setdefault(name, []).append((test.p_value, test.difference))
-    for name, tests in found.items():
-        p_values, differences = np.array(tests).T
-        assert (p_values < 0.1).mean() < 0.1 + 3 * np.sqrt(0.09 / n), name
-        if name == "auc_pu":
-            assert p_values.mean() == pytest.approx(0.5, abs=0.9 / np.sqrt(n)), name
-            assert abs(differences.mean()) < 3 * differences.std() / np.sqrt(n), name
-
-
-def test_a_change_of_alpha_changes_the_unlabeled_scores_alone():
-    monitor, world = ScoreMonitor(alpha=0.05), simulate.binormal(2.5)
-    monitor.add("before", day(0, world, (500, 7500), 0.05))
-    drift = monitor.add("more", day(1, world, (100, 1500), 0.25)).drift
-    assert drift["auc_pu"].drifted
-    assert drift["auc_pu"].difference < 0
-    assert drift["unlabeled"].drifted
-    assert not drift["labeled"].drifted
+    p_values, differences = (
+        {name: np.array(tests)[:, i] for name, tests in found.items()} for i in range(2)
+    )
+    alarms = {name: (p < 0.05).mean() for name, p in p_values.items()}
+    noise = 3 * np.sqrt(0.05 * 0.95 / n)
+    assert alarms["labeled"] < 0.05 + noise  # positives score as before
+    gain = differences["auc_pu"]
+    if sign:
+        assert (gain < 0).mean() > 0.99
+        assert min(alarms["unlabeled"], alarms["auc_pu"]) > 0.99
+    else:
+        assert max(alarms.values()) < 0.05 + noise
+        assert abs(gain.mean()) < 3 * gain.std() / np.sqrt(n)
+        assert p_values["auc_pu"].mean() == pytest.approx(0.5, abs=0.9 / np.sqrt(n))
 
 
 def test_a_name_is_taken_once():

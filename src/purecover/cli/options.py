@@ -77,6 +77,11 @@ def _bytes(text: str) -> int:
     return size
 
 
+def _values(text: str) -> dict[str, float]:
+    pairs = (each.partition("=") for each in text.split(","))
+    return {name.strip(): float(value) for name, _, value in pairs}
+
+
 def _kind(type_: Any, parse: Callable[[str], Any], what: str) -> Any:
     return Annotated[type_, Parameter(converter=_read_by(parse, what), n_tokens=1)]
 
@@ -86,6 +91,7 @@ TEXT: Any = str
 FLAG: Any = bool
 NAMES: Any = tuple[str, ...]
 NUMBER = _kind(float, float, "a number")
+VALUES = _kind(str, _values, "metrics and values such as auc=0.7,recall=0.8")
 WHOLE = _kind(int, int, "a whole number")
 TARGET = _kind(str | float, _target, "a name or a number")
 BYTES = _kind(int, _bytes, "a size such as 200MB or 2GB")
@@ -118,8 +124,6 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "together."),
         "by": Option(TEXT, "Column of groups: a row of a table for each, and whole reports with "
             "--json."),
-        "min_rows": Option(WHOLE, "Do not evaluate tasks with fewer labeled or fewer unlabeled "
-            "rows (default 10)."),
         "negatives": Option(TEXT, "Second file, of known negatives, such as "
             "mokapot.decoys.psms.txt. FILE then has no labels."),
     },
@@ -149,6 +153,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "index by default."),
         "review": Option(WHOLE, "Number of unlabeled rows you can review, instead of --threshold: "
             "the lowest threshold that flags no more of them is used."),
+        "at_least": Option(VALUES, "Values of auc, recall or precision of all positives, such as "
+            "auc=0.7: how much easier than hidden positives must labeled ones be to miss them?"),
         "top_k": Option(WHOLE, "Add precision and recall of this many highest-scoring unlabeled "
             "rows."),
         "probabilities": Option(FLAG, "Scores are probabilities of the true class: add Brier "

@@ -21,6 +21,7 @@ from purecover.documents.formats import (
     share,
     shares_within,
 )
+from purecover.documents.hidden import tipping_lines
 from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.recovery.metrics import METRICS, MetricOptions
 from purecover.recovery.rates import map_rates
@@ -236,7 +237,7 @@ def _count_rows(report: PUReport) -> list[Row]:
 
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
-    lines = [alpha_line(report), range_line(report), SCOPE]
+    lines = [alpha_line(report), range_line(report), *tipping_lines(report), SCOPE]
     target = target_of(report)
     if target == "pooled":
         lines[-1] += " Precision is for labeled and unlabeled rows together."

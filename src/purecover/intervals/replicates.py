@@ -512,7 +512,7 @@ def measure_replicates(
         resampler = resampling.resampler_for(thin)
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
-        if not (hasattr(resampler, "draw") and hasattr(resampler, "counts")):
+        if not isinstance(getattr(resampler, "counts", None), ScoreCounts):
             hint = "make one with group_resampler(scores, labeled, groups)"
             raise valid.bad_type("resampler", "None or a resampler", resampler, hint)
         if isinstance(resampler, GroupResampler):

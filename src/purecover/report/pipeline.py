@@ -90,6 +90,18 @@ class ReportKeywords(SettingKeywords, total=False):
 
     threshold: float | None
     n_resamples: int | None
+    at_least: Mapping[str, float] | None
+
+
+def check_at_least(name: str, value: Any) -> dict[str, float]:
+    """Return wanted values of metrics of all positives, by metric."""
+    must = "a mapping such as {'auc': 0.7}, of auc, recall or precision to shares"
+    if not isinstance(value, Mapping):
+        raise valid.bad_type(name, must, value)
+    for metric in value:
+        if metric not in ("auc", "recall", "precision"):
+            raise valid.bad_value(name, must, valid.show(metric))
+    return {metric: valid.check_real(name, least, low=0, high=1) for metric, least in value.items()}
 
 
 @dataclass(frozen=True)
@@ -108,6 +120,13 @@ class ReportSettings(RecoveryOptions, Resampling):
         """How many unlabeled examples you can review, instead of a threshold: the lowest
         threshold is taken that flags no more of them.""",
         partial(valid.check_integer, low=1),
+    )
+    at_least: Mapping[str, float] | None = parameter(
+        None,
+        "mapping",
+        """Values that metrics of all positives should have at least, such as ``{"auc": 0.7}``:
+        the report says how much easier labeled positives must be for them to fall below.""",
+        check_at_least,
     )
     ignore_checks: Collection[str] = parameter(
         (),
@@ -691,6 +710,7 @@ class Recovery:
             contradicted=contradicted,
             scores_from=scores_from,
             review=settings.review,
+            at_least=dict(settings.at_least or {}),
         )
 
     def _contradicts(
