@@ -128,7 +128,11 @@ VALID = {
     "simulate.histogram": {"positive_mass": [0.2, 0.8], "negative_mass": [0.8, 0.2]},
     "simulate.laplace": {},
     "tipping_theta": {**BOTH, "metric": "auc", "at_least": 0.7},
-    "count_by_two_sources": {"first": [1, 1, 0, 1], "second": [1, 0, 1, 0]},
+    "count_by_two_sources": {
+        "first": [1, 1, 0, 1, 0, 0],
+        "second": [1, 0, 1, 0, 0, 0],
+        "scores": [6, 5, 4, 3, 2, 1],
+    },
     "compare_label_dates": {**ROWS, "dates": [3, 1, 2, 2, 0, 0]},
     "ScoreCounts.from_scores": ROWS,
     "ScoreCounts.from_frame": {"frame": ROWS, "score": "scores", "labeled": "labeled"},
@@ -233,6 +237,7 @@ LATER = {
 # None means not said.
 UNSAID = {
     "compare_priors-beta-nothing",
+    "count_by_two_sources-scores-nothing",
     "compare_scores-beta-nothing",
     "combine-beta-nothing",
     "evaluate-beta-nothing",

@@ -63,25 +63,17 @@ def evidence_sections(found: EvidenceThresholds) -> list[Section]:
         return [Table(title, columns, half) for title, half in halves.items()]
 
     columns = {"points": "Points", "bound": f"Score, {level}", "threshold": "Score, estimate"}
-    first = Section(
-        "Scores that are evidence",
-        tables(columns | {"odds": "Odds", "posterior": "Chance"}),
-        f"Give a score the points of the strongest line it reaches by the {level}, and 0 if it "
-        "reaches none. Points of independent pieces of evidence add up.",
-        "Odds: how many times likelier the score is among positives than among negatives. "
-        "Chance: of being positive, with this evidence alone. None: too few rows to say so, "
-        "which does not mean that there is no such score.",
-    )
-    if found.varied == "scores":
-        return [first]
-    moved = sum(row["bound"] != row["exact_bound"] for row in cells)
-    second = Section(
-        "What a prior that is taken as exact hides",
-        tables({"exact_bound": "Prior as exact", "bound": "Prior as estimated"}),
-        "The share of positives was estimated, and its error is in the bounds above. Taken as "
-        f"exact, as is usual, {moved} of {len(cells)} bounds would lie elsewhere:",
-    )
-    return [first, second]
+    return [
+        Section(
+            "Scores that are evidence",
+            tables(columns | {"odds": "Odds", "posterior": "Chance"}),
+            f"Give a score the points of the strongest line it reaches by the {level}, and 0 if it "
+            "reaches none. Points of independent pieces of evidence add up.",
+            "Odds: how many times likelier the score is among positives than among negatives. "
+            "Chance: of being positive, with this evidence alone. None: too few rows to say so, "
+            "which does not mean that there is no such score.",
+        )
+    ]
 
 
 def evidence_facts(found: EvidenceThresholds) -> list[Table]:

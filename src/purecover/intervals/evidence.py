@@ -90,8 +90,6 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
     bounds : ndarray of float
         The scores with a one-sided bound: at the confidence level, the likelihood ratio there
         has reached the odds. NaN where the data do not allow it.
-    exact_bounds : ndarray of float
-        The bounds if alpha and beta were exact; the same where nothing else is known of them.
     prior, constant : float
         Share of positives, and odds of very strong evidence.
     n_labeled, n_unlabeled : float
@@ -111,7 +109,6 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
     thresholds: FloatArray
     standard_errors: FloatArray
     bounds: FloatArray
-    exact_bounds: FloatArray
     prior: float
     constant: float
     n_labeled: float
@@ -150,7 +147,7 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
     def _cells(self) -> list[dict[str, str]]:
         """Return the cells of the printed table."""
         rows = []
-        table = self._columns() | {"exact_bound": self.exact_bounds}
+        table = self._columns()
         for values in zip(*(column.tolist() for column in table.values()), strict=True):
             row = dict(zip(table, values, strict=True))
             odds, sign = row["odds"], "≥" if row["points"] > 0 else "≤"
@@ -161,7 +158,7 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
                 "odds": f"{'' if odds > 1 else '1/'}{ratio:,.{int(ratio < 100)}f}",
                 "posterior": f"{row['posterior']:.3g}",
             }
-            for name in ("threshold", "bound", "exact_bound"):
+            for name in ("threshold", "bound"):
                 shown[name] = "none" if math.isnan(row[name]) else f"{sign} {row[name]:.4g}"
             rows.append(shown)
         return rows
@@ -169,7 +166,7 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
     def __str__(self) -> str:
         level = f"{100 * self.confidence_level:g} % bound"
         head = ("evidence", "points", "odds", "posterior", "score", level)
-        rows = [head, *(list(row.values())[:6] for row in self._cells())]
+        rows = [head, *(row.values() for row in self._cells())]
         lines = ["{:<26}{:>6}{:>11}{:>11}{:>11}  {}".format(*row) for row in rows]
         top = f"prior {self.prior:.4g}: very strong evidence has odds of {self.constant:,.0f} to 1"
         return "\n".join([top, *lines, f"bounds vary {self.varied}"])
@@ -317,19 +314,13 @@ def evidence_thresholds(
         share = min(max(shares.prior(target, own), 1e-9), 1 - 1e-9)
         return _crossings(local_ratio(own, shares, n_bins), odds_at(share))
 
-    def replicated(again: ProportionEstimator | None) -> tuple[FloatArray, FloatArray]:
-        """Return thresholds of replicates, and bounds."""
-        repeating = Repeating(again, n_resamples, confidence_level, random_state)
-        found = repeating.of(counts, proportions, measure)
-        # A replicate that does not reach the odds has its threshold beyond all scores.
-        found = np.where(np.isnan(found), np.where(points > 0, np.inf, -np.inf), found)
-        ordered = np.sort(np.where(points > 0, found, -found), axis=0)
-        last = ordered[min(math.ceil(confidence_level * len(found)), len(found)) - 1]
-        last = np.where(np.isfinite(last), last, np.nan)
-        return found, np.where(points > 0, last, -last)
-
-    replicates, bounds = replicated(estimator)
-    exact = bounds if estimator is None else replicated(None)[1]
+    repeating = Repeating(estimator, n_resamples, confidence_level, random_state)
+    found = repeating.of(counts, proportions, measure)
+    # A replicate that does not reach the odds has its threshold beyond all scores.
+    replicates = np.where(np.isnan(found), np.where(points > 0, np.inf, -np.inf), found)
+    ordered = np.sort(np.where(points > 0, replicates, -replicates), axis=0)
+    last = ordered[min(math.ceil(confidence_level * len(found)), len(found)) - 1]
+    last = np.where(np.isfinite(last), last, np.nan)
     local, odds = local_ratio(counts, proportions, n_bins), odds_at(prior)
     seen = np.where(np.isfinite(replicates), replicates, np.nan)
     rare = np.isnan(seen).mean(axis=0) >= 0.1
@@ -344,8 +335,7 @@ def evidence_thresholds(
         posterior=posterior,
         thresholds=_crossings(local, odds),
         standard_errors=spread,
-        bounds=bounds,
-        exact_bounds=exact,
+        bounds=np.where(points > 0, last, -last),
         prior=prior,
         constant=evidence_constant(prior),
         n_labeled=counts.n_labeled,
