@@ -244,7 +244,7 @@ def make_pu_scorer(
         from purecover.estimators.choice import check_estimator, with_clean_labels
 
         prior_estimator = check_estimator(given.estimator)
-        with_clean_labels(prior_estimator, given.beta)
+        with_clean_labels(prior_estimator, given.known_beta)
     return PUScorer(
         metric, given, positive_label, {"threshold": threshold, **vars(measured)}, prior_estimator
     )

@@ -23,7 +23,6 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags, get_tags, indexable
@@ -280,39 +279,24 @@ def label_column_named_y() -> Iterator[None]:
         raise
 
 
-def weight_parameter(estimator: Any) -> str | None:
-    """Return the parameter of an estimator's ``fit`` for weights of rows; None if it has none.
-
-    A pipeline hands them to its last step.
-    """
-    steps = getattr(estimator, "steps", None)
-    if not steps:
-        return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
-    name, last = steps[-1]
-    inner = weight_parameter(last)
-    if inner is None:
-        return None
-    if get_config()["enable_metadata_routing"]:
-        asked = last.get_metadata_routing() if hasattr(last, "get_metadata_routing") else None
-        wants = asked is not None and asked.consumes("fit", ["sample_weight"])
-        return "sample_weight" if wants else None
-    return f"{name}__{inner}"
-
-
 def fit_parameters(estimator: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
-    """Return the weights if there are any and the estimator's ``fit`` takes them."""
-    name = None if weight is None else weight_parameter(estimator)
-    return {} if name is None or weight is None else {name: weight}
+    """Return the weights as a parameter of ``fit``; warn if the estimator takes none.
 
-
-def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
-    """Warn if the training ignores weights of rows."""
-    if weight is None or weight_parameter(estimator) is not None:
-        return
+    A pipeline passes them to its last step.
+    """
+    if weight is None:
+        return {}
+    last, prefix = estimator, ""
+    while getattr(last, "steps", None):
+        name, last = last.steps[-1]
+        prefix += f"{name}__"
+    if has_fit_parameter(last, "sample_weight"):
+        return {f"{prefix}sample_weight": weight}
     valid.warn(
         f"{model_name(estimator)} takes no weights in its fit, so that sample_weight "
         "counts in the calibration and in alpha, but not in its training."
     )
+    return {}
 
 
 def log_odds(
@@ -510,22 +494,19 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         validate_data(self, X, skip_check_array=True)
         self.classes_, self.labeled_class_ = classes, positive
         self.response_method_ = check_model(self.estimator, RESPONSES)
-        warn_of_weights(self.estimator, weight)
+        weights = fit_parameters(self.estimator, weight)
         scores = cross_fit(
             self.estimator,
             examples,
             cv=self.cv,
             method=self.response_method_,
             combine="raw",  # a new row has no rank
-            fit_params=fit_parameters(self.estimator, weight),
+            fit_params=weights,
             random_state=seed,
             n_jobs=self.n_jobs,
         ).scores
-        self.estimator_ = clone(self.estimator).fit(
-            examples.X,
-            examples.positive.astype(np.int64),
-            **fit_parameters(self.estimator, weight),
-        )
+        target = examples.positive.astype(np.int64)
+        self.estimator_ = clone(self.estimator).fit(examples.X, target, **weights)
         counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
         self.prior_estimator_ = prior_estimator
         if prior_estimator is None:
@@ -614,7 +595,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         given = GivenProportions(*values, self.scenario).validated(can_estimate=True)
         if not given.ways:
             found = check_estimator(self.prior_estimator, "prior_estimator")
-            with_clean_labels(found, given.beta)
+            with_clean_labels(found, given.known_beta)
             return given, found
         if self.prior_estimator is not None:
             must = f"left out where {given.ways[0]!r} is given"
