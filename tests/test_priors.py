@@ -455,4 +455,4 @@ def test_an_estimator_of_ones_own_that_fails(answer: Callable[[], Any], said: st
 def test_what_the_data_hardly_tell_is_said(separation: float) -> None:
     s = pu.simulate.binormal(separation).sample(300, 3000, alpha=0.3, random_state=0)
     table = pu.compare_priors(s.scores, s.labeled, estimators=["reference"], n_resamples=0)
-    assert ("hardly determine alpha and beta" in str(table)) == (separation < 1)
+    assert ("hardly tell alpha and beta" in str(table)) == (separation < 1)
