@@ -21,7 +21,7 @@ from purecover.estimators.features import features_of
 from purecover.estimators.label_curve import alpha_of, delta_of, solve_label_curve
 from purecover.estimators.reference import Reference
 
-N_TREES, LEAST, SHARE = 100, 10, 0.6
+N_TREES, LEAST, SHARE = 100, 5, 0.6
 """Trees, problems in a leaf at least, and the share of features that a split looks at."""
 
 REDRAWN = 0.7
@@ -168,16 +168,13 @@ def _features(problem: RealProblem) -> dict[str, float]:
 
 
 def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Reference:
-    """Grow a forest that finds similar problems."""
+    """Grow a forest that finds problems of similar beta - alpha."""
     delta = np.array([p.beta - p.alpha for p in lessons.problems]).clip(0.05)
-    target = np.column_stack(
-        (lessons.log_odds, 2 * lessons.noise, 3 * lessons.pure, 4 * np.log(delta))
-    )
     # A family with many problems is not worth as many sources.
     _, place, size = np.unique(lessons.family, return_inverse=True, return_counts=True)
     forest = RandomForestRegressor(
         n_trees, min_samples_leaf=LEAST, max_features=SHARE, random_state=seed, n_jobs=2
-    ).fit(lessons.x, target, sample_weight=size[place] ** -0.5 * lessons.mass)
+    ).fit(lessons.x, np.log(delta), sample_weight=size[place] ** -0.5 * lessons.mass)
     trees = [tree.tree_ for tree in forest.estimators_]
     root = np.cumsum([0] + [tree.node_count for tree in trees[:-1]])
     for tree in trees:

@@ -77,19 +77,8 @@ class World:
     def sample(
         self, rng: np.random.Generator, n_labeled: int, n_unlabeled: int, alpha: float, beta: float
     ) -> tuple[FloatArray, BoolArray]:
-        """Scores and labels, with the nearest whole numbers of positives to the shares asked."""
-        n1 = round(beta * n_labeled), round(alpha * n_unlabeled)
-        return self.sample_counts(rng, n_labeled, n_unlabeled, *n1)
-
-    def sample_counts(
-        self,
-        rng: np.random.Generator,
-        n_labeled: int,
-        n_unlabeled: int,
-        positives_labeled: int,
-        positives_unlabeled: int,
-    ) -> tuple[FloatArray, BoolArray]:
-        """Scores and labels with these numbers of positives."""
+        """Draw scores and labels, with the nearest whole numbers of positives to the shares."""
+        positives_labeled, positives_unlabeled = round(beta * n_labeled), round(alpha * n_unlabeled)
         raw = np.concatenate(
             [
                 self.positive(rng, positives_labeled),
@@ -149,15 +138,6 @@ class Cell:
         sizes = self.n_labeled, self.n_unlabeled
         return self.world.sample(self.rng(seed, replicate), *sizes, self.alpha, self.beta)
 
-    def sample_random(self, seed: int, replicate: int) -> tuple[FloatArray, BoolArray]:
-        """One data set whose numbers of positives are random too, as intervals suppose."""
-        rng = self.rng(seed, replicate)
-        n1 = rng.binomial(self.n_labeled, self.beta), rng.binomial(self.n_unlabeled, self.alpha)
-        return self.world.sample_counts(rng, self.n_labeled, self.n_unlabeled, *map(int, n1))
-
-
-# -- the tuning group ---------------------------------------------------------------------
-
 
 def normal(distance: float) -> World:
     """N(d, 1) against N(0, 1): irreducible, with less to see the closer they are."""
@@ -182,9 +162,6 @@ def laplace(distance: float) -> World:
         bound,
         log_ratio=lambda x: np.clip(2 * x - distance, -distance, distance),
     )
-
-
-# -- the held-out group -------------------------------------------------------------------
 
 
 def two_beta(shapes: tuple[float, float]) -> World:

@@ -1,14 +1,13 @@
 """How often nominal 95 % intervals hold the truth, in simulated data sets of known truth.
 
-Three parts: the AUC with known proportions; other metrics, at a threshold fixed in advance and at
-the default one, which has the highest Youden index of the data set; and alpha and beta, estimated.
-The truth of a metric is that at the threshold in use. An interval that is undefined is a miss; so
-is one of alpha or beta that is wider than 0.5, or that the estimator refuses.
+Two parts, alpha and beta known: the AUC, and other metrics, at a threshold fixed in advance and at
+the default one, which has the highest Youden index of the data set. The truth of a metric is that
+at the threshold in use. An undefined interval is a miss. ``studies.leaderboard`` has the coverage
+of intervals of estimated proportions.
 
 ``python -m studies.coverage`` ends with a failure if the coverage of the default interval of the
-AUC leaves 93 to 97 % in any cell, if intervals at the default threshold hold in fewer than 92 % in
-a world of normal scores (both verdicts need 1000 data sets per cell), or if the default estimator
-covers alpha in less than 90 % of the data sets of a world with 1,000 labeled examples or more.
+AUC leaves 93 to 97 % in any cell, or if intervals at the default threshold contain the truth in
+fewer than 92 % in a world of normal scores. Both verdicts need 1000 data sets per cell.
 """
 
 from __future__ import annotations
@@ -17,20 +16,17 @@ import itertools
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 from studies._common import arguments, conclude, progress, publish, table
-from studies._contestants import DEFAULT, registered
-from studies._worlds import Cell, World, pure_ends
 
 import purecover as pu
 from purecover import simulate
-from purecover.exceptions import PurecoverError, RecoveryWarning
+from purecover.exceptions import RecoveryWarning
 from purecover.intervals import Interval
 from purecover.recovery.metrics import MetricOptions
 
@@ -69,34 +65,6 @@ CHOSEN = (
 FIXED_METRICS = ("auc_pr", "precision", "recall", "f1")
 CHOSEN_METRICS = ("recall", "specificity", "precision", "npv", "accuracy", "f1", "mcc", "youden")
 
-# Alpha and beta: worlds in which a region of the positives has no negatives, and the reverse.
-TARGET, TOO_WIDE = 0.90, 0.5
-ENOUGH = 1000
-"""Labeled examples from which the promise holds: 200 put 10 into a region of 5 %, and no interval
-that rests on 10 examples can be both narrow and honest."""
-PRIOR_SIZES = ((200, 2000), (1000, 10_000), (5000, 50_000))
-SHARES = ((0.05, 1.0), (0.25, 1.0), (0.6, 1.0), (0.25, 0.9), (0.5, 0.8), (0.75, 0.95))
-
-
-def shifted_uniform(share: float) -> World:
-    """Uniform scores, shifted by a share of their range: no order at all in the overlap."""
-    return World(
-        f"shifted uniform {share:.0%}",
-        "held out",
-        lambda rng, n: rng.uniform(share, 1 + share, n),
-        lambda rng, n: rng.uniform(0, 1, n),
-        link=lambda x: x / (1 + share),
-    )
-
-
-# Other shares and slopes than the worlds that the comparison of estimators holds out.
-PRIOR_WORLDS = (
-    pure_ends(0.05, slope=0.9),
-    pure_ends(0.10, slope=0.5),
-    pure_ends(0.20, slope=0.7),
-    shifted_uniform(0.2),
-)
-
 
 @dataclass
 class Tally:
@@ -108,16 +76,12 @@ class Tally:
     widths: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
 
-    def add(self, interval: Interval | None, truth: float, widest: float = math.inf) -> None:
-        """Count one interval; None is an interval that was refused."""
-        if interval is None:
-            self.widths.append(math.nan)
-            return
-        width = interval.high - interval.low
-        self.hits += interval.low <= truth <= interval.high and width <= widest
+    def add(self, interval: Interval, truth: float) -> None:
+        """Count one interval."""
+        self.hits += interval.low <= truth <= interval.high
         self.too_low += interval.high < truth
         self.too_high += interval.low > truth
-        self.widths.append(width)
+        self.widths.append(interval.high - interval.low)
         self.errors.append(interval.estimate - truth)
 
     @property
@@ -132,8 +96,8 @@ class Tally:
             f"{self.coverage:.1%}",
             f"{math.sqrt(LEVEL * (1 - LEVEL) / n):.1%}",
             f"{self.too_low / n:.1%} / {self.too_high / n:.1%}",
-            f"{np.nanmean(self.widths):.4f}" if self.errors else "",
-            f"{np.nanmean(self.errors):+.4f}" if self.errors else "",
+            f"{np.nanmean(self.widths):.4f}",
+            f"{np.nanmean(self.errors):+.4f}",
             f"{n}",
         ]
 
@@ -141,7 +105,6 @@ class Tally:
 HEADERS = ["coverage", "MC error", "below / above truth", "mean width", "bias", "data sets"]
 Part = tuple[str, list[str]]
 """Text of a part, and the promises that do not hold."""
-Intervals = dict[str, Interval] | None
 
 
 def study_auc(replicates: int, bootstrap_replicates: int, seed: int) -> Part:
@@ -259,90 +222,16 @@ def study_thresholds(replicates: int, seed: int) -> Part:
     ), failures
 
 
-@dataclass(frozen=True)
-class PriorTask:
-    """One data set whose proportions are estimated."""
-
-    cell: Cell
-    estimator: str
-    replicate: int
-    seed: int
-
-    def run(self) -> Intervals:
-        """Intervals of alpha, beta and their difference; None where they are refused."""
-        estimator = next(each for each in registered() if each.name == self.estimator).make()
-        sample = self.cell.sample_random(self.seed, self.replicate)
-        try:
-            fitted = estimator.fit(pu.ScoreCounts.from_scores(*sample))
-            return dict(fitted.interval(random_state=self.replicate))
-        except PurecoverError:
-            return None
-
-
-def study_priors(replicates: int, estimator: str, jobs: int, seed: int) -> Part:
-    """Intervals of estimated proportions."""
-    todo = [
-        PriorTask(Cell(world, *shares, *sizes), estimator, i, seed)
-        for world in PRIOR_WORLDS
-        for sizes in PRIOR_SIZES
-        for shares in SHARES
-        for i in range(replicates)
-    ]
-    with ProcessPoolExecutor(jobs) as pool:
-        found = list(_watched(pool.map(PriorTask.run, todo, chunksize=2), len(todo)))
-    tallies: dict[tuple[str, tuple[int, int], str], Tally] = {}
-    pooled = {world.name: Tally() for world in PRIOR_WORLDS}
-    for task, intervals in zip(todo, found, strict=True):
-        cell = task.cell
-        # Population shares: the numbers of positives were random too.
-        alpha, beta = cell.world.truth(cell.alpha, cell.beta)
-        for name, truth in (("alpha", alpha), ("beta", beta), ("delta", beta - alpha)):
-            key = cell.world.name, (cell.n_labeled, cell.n_unlabeled), name
-            interval = None if intervals is None else intervals[name]
-            tallies.setdefault(key, Tally()).add(interval, truth, TOO_WIDE)
-            if name == "alpha" and cell.n_labeled >= ENOUGH:
-                pooled[cell.world.name].add(interval, truth, TOO_WIDE)
-    rows = [
-        [world, f"{sizes[0]} + {sizes[1]}", name, *tally.cells()]
-        for (world, sizes, name), tally in tallies.items()
-    ]
-    failures = [
-        f"{world}: alpha covered in {tally.coverage:.1%}"
-        for world, tally in pooled.items()
-        if estimator == DEFAULT and tally.coverage < TARGET
-    ]
-    return (
-        f"## Alpha and beta, by {estimator}\n\nAlpha and beta {', '.join(map(str, SHARES))}. "
-        f"Coverage: the share of data sets whose interval holds the truth and is no wider than "
-        f"{TOO_WIDE:g}.\n\n" + table(["world", "sizes", "of", *HEADERS], rows)
-    ), failures
-
-
-def _watched(found: Iterator[Intervals], total: int) -> Iterator[Intervals]:
-    for i, each in enumerate(found, 1):
-        if i % 100 == 0 or i == total:
-            progress(f"{i}/{total} intervals of alpha and beta")
-        yield each
-
-
 def main() -> int:
     """Run the study."""
     parser = arguments(str(__doc__).splitlines()[0], replicates=2000)
     parser.add_argument("--bootstrap-replicates", type=int, default=100, help="of the AUC")
     parser.add_argument("--metrics-replicates", type=int, default=200, help="of other metrics")
-    parser.add_argument("--priors-replicates", type=int, default=40, help="of alpha and beta")
-    parser.add_argument("--estimator", default=DEFAULT, help="of alpha and beta")
-    parser.add_argument("--parts", default="auc,metrics,priors", help="which parts to run")
-    parser.add_argument("--jobs", type=int, default=1, help="processes, for alpha and beta")
     asked = parser.parse_args()
-    parts: dict[str, Callable[[], Part]] = {
-        "auc": lambda: study_auc(asked.replicates, asked.bootstrap_replicates, asked.seed),
-        "metrics": lambda: study_thresholds(asked.metrics_replicates, asked.seed),
-        "priors": lambda: study_priors(
-            asked.priors_replicates, asked.estimator, asked.jobs, asked.seed
-        ),
-    }
-    done = [parts[name]() for name in asked.parts.split(",")]
+    done = [
+        study_auc(asked.replicates, asked.bootstrap_replicates, asked.seed),
+        study_thresholds(asked.metrics_replicates, asked.seed),
+    ]
     body = "\n\n".join([f"Nominal {LEVEL:.0%} intervals.", *(text for text, _ in done)])
     publish("coverage", "Coverage of intervals", body, write=asked.write)
     return conclude([failure for _, failures in done for failure in failures])

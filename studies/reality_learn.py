@@ -24,8 +24,8 @@ from purecover.estimators.label_curve import alpha_of, delta_of
 from purecover.estimators.reference import COUPLING, KIND, Reference
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
-STRETCH = (1.25, 0.85)
-STRETCHES = (STRETCH, (1.0, 1.0), (1.2, 1.0), (1.2, 0.8), (1.4, 1.4))
+STRETCH = (1.4, 0.85)
+STRETCHES = (STRETCH, (1.0, 1.0), (1.25, 0.85), (1.4, 0.75), (1.4, 1.4))
 N_DRAWS = 1000
 SEED = 2024
 

@@ -16,10 +16,7 @@ from scipy import stats
 ROOT = Path(__file__).parents[1]
 
 STUDIES = {
-    "coverage": [
-        *("--replicates", "4", "--bootstrap-replicates", "1", "--metrics-replicates", "2"),
-        *("--priors-replicates", "1", "--estimator", "bbe"),
-    ],
+    "coverage": ["--replicates", "4", "--bootstrap-replicates", "1", "--metrics-replicates", "2"],
     "trust": ["--replicates", "1", "--slow-replicates", "1"],
     "speed": [
         *("--replicates", "1", "--sizes", "2000", "--reports", "1e3"),

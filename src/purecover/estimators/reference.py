@@ -42,14 +42,14 @@ from purecover.estimators.label_curve import (
 Cells = tuple[FloatArray, FloatArray, FloatArray]
 """Alpha, beta and weight of the cells of the posterior of the label curve."""
 
-SMOOTHING = 0.5
+SMOOTHING = 0.25
 """Factor of the usual bandwidth by which draws are spread: similar problems are a few dozen."""
 
 LARGEST_CURVE_WEIGHT, CURVE_FACTOR = 0.85, 1.5
 """Largest weight of the label curve, and its weight by the share of similar problems in which it
 was right."""
 
-SURE = (0.1, 0.3)
+SURE = (0.1, 0.25)
 """Widths of the label curve's interval of delta up to which it counts in full, and from which on
 it does not count."""
 
@@ -277,7 +277,7 @@ class ReferencePosterior(PriorEstimator):
         \pi = \min\left(0.85,\; 1.5 \sum w_i p_i\right)\, r(\omega),
 
     where :math:`\omega` is the width of its 95 % interval of :math:`\beta - \alpha` and :math:`r`
-    falls from 1 at 0.1 to 0 at 0.3: where classes overlap, the label curve is wide and goes
+    falls from 1 at 0.1 to 0 at 0.2: where classes overlap, the label curve is wide and goes
     astray. The factors :math:`s`, one below and one above the mean, stretch the spread so that
     intervals hold in sources that had no part in the forest; they have the smallest interval
     scores there. Draws are cut at upper bounds that hold for any two distributions
