@@ -112,8 +112,8 @@ def evidence() -> str:
 
 
 CASES: tuple[Callable[[], str], ...] = (
-    alpha_unknown, ten_judged, alpha_known, weak_scores, contradiction, pure_top, details, options, threshold,
-    comparison, many, evidence,
+    alpha_unknown, ten_judged, alpha_known, weak_scores, contradiction, pure_top, details, options,
+    threshold, comparison, many, evidence,
 )  # fmt: skip
 LONGEST = 25
 """Most lines of a report."""
