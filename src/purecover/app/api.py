@@ -8,7 +8,7 @@ import html
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -55,8 +55,11 @@ def json_answer(
     return Response(text, status, headers, media_type="application/json")
 
 
-async def _read_body(request: Request) -> jobs.ReportRequest:
-    """Return the report that a request asks for."""
+RequestT = TypeVar("RequestT", jobs.ReportRequest, jobs.JudgeRequest)
+
+
+async def _read_body(request: Request, kind_of: type[RequestT]) -> RequestT:
+    """Return what a request asks for."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ApiError(415, "the body must be application/json.")
@@ -70,7 +73,7 @@ async def _read_body(request: Request) -> jobs.ReportRequest:
     except TimeoutError:
         raise ApiError(408, "the body took too long to come.") from None
     try:
-        return msgspec.json.decode(body, type=jobs.ReportRequest)
+        return msgspec.json.decode(body, type=kind_of)
     except msgspec.ValidationError as error:
         raise ApiError(422, f"{error}.") from error
     except (msgspec.DecodeError, RecursionError) as error:
@@ -195,6 +198,35 @@ class Api:
         """Columns and first rows of a file."""
         return json_answer(self._file(request.path_params["file"]).about)
 
+    @route("POST", "/api/files/{file}/answers")
+    async def add_answers(self, request: Request) -> Response:
+        """Save answers of a judge; return what they show so far, and the next rows."""
+        upload = self._file(request.path_params["file"])
+        wanted = await _read_body(request, jobs.JudgeRequest)
+        task = jobs.Judge(str(upload.folder), upload.name, wanted)
+        async with upload.judging:
+            try:
+                found = await self.looks.run(task, timeout=self.settings.look_timeout)
+            except jobs.WorkError as error:
+                raise ApiError(422, str(error)) from error
+        return json_answer(found)
+
+    @route("GET", "/api/files/{file}/answers")
+    async def show_answers(self, request: Request) -> Response:
+        """Return all answers about a file, as ``purecover judge`` writes them."""
+        upload = self._file(request.path_params["file"])
+        if not upload.answers.is_file():
+            raise ApiError(404, "no row of this file was judged.")
+        return FileResponse(upload.answers, media_type="text/csv")
+
+    @route("DELETE", "/api/files/{file}/answers")
+    async def drop_answers(self, request: Request) -> Response:
+        """Remove all answers about a file."""
+        upload = self._file(request.path_params["file"])
+        async with upload.judging:
+            upload.answers.unlink(missing_ok=True)
+        return Response(status_code=204)
+
     @route("DELETE", "/api/files/{file}")
     async def drop_file(self, request: Request) -> Response:
         """Remove a file."""
@@ -210,7 +242,7 @@ class Api:
     @route("POST", "/api/jobs")
     async def add_job(self, request: Request) -> Response:
         """Make a report."""
-        wanted = await _read_body(request)
+        wanted = await _read_body(request, jobs.ReportRequest)
         upload = self._file(wanted.file)
         try:
             job = self.store.begin_job(upload, wanted.score)

@@ -32,6 +32,7 @@ STRATUM_SHARES = (0.25, 0.6)
 """Samples of all rows are stratified at the scores that these shares of the labeled rows reach."""
 
 ROW, DESIGN, ANSWER, JUDGE = "row", "design", "positive", "judge"
+OWN_COLUMNS = (ROW, DESIGN, ANSWER, JUDGE)
 """Columns of a file of judged rows, in addition to those of the data; the last one is optional."""
 
 _WORDS = {

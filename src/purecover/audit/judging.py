@@ -160,6 +160,8 @@ class Judging:
         row = self.row if row is None else row
         if row is None:
             return
+        if row not in self.design.rows:
+            raise valid.bad_value("row", "one of the rows drawn", str(row))
         with _alone(self.file.parent):
             own = {key: line for key, line in self._lines.items() if key[1] == self.judge}
             self._read()  # others may have judged meanwhile

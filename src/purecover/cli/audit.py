@@ -86,7 +86,7 @@ def sample(file: str, /, **given: Any) -> int:
     if path is not None:
         output.check_writable("--out", path, not_this=file)
         _keep_answers(path)
-    copied = partial(copied_columns, file, asked=given.get("columns"))
+    copied = partial(_copied, file, asked=given.get("columns"))
     rows = read_rows(file, Columns.among(given), cells=copied)
     how = chosen(given, "n n_labeled design threshold review random_state")
     design = pu.audit.draw(rows.scores, rows.labeled, **how)
@@ -128,16 +128,16 @@ def _keep_answers(out: str) -> None:
         )
 
 
-def copied_columns(file: str, available: list[str], *, asked: Sequence[str] | None) -> list[str]:
+def _copied(file: str, available: list[str], *, asked: Sequence[str] | None) -> list[str]:
     """Return the columns to copy, which must not be called like those of the audit."""
-    from purecover.audit.designs import ANSWER, DESIGN, JUDGE, ROW
+    from purecover.audit.designs import OWN_COLUMNS
     from purecover.cli.files import name_of, require_column
 
     source = name_of(file)
     wanted = available if asked is None else asked
     for name in asked or ():
         require_column(source, name, available, "asked for by --columns")
-    taken = next((name for name in wanted if name in (ROW, DESIGN, ANSWER, JUDGE)), None)
+    taken = next((name for name in wanted if name in OWN_COLUMNS), None)
     if taken is not None:
         raise CommandError(
             f"{source} has a column {show(taken)}, and the file of the audit has one of its own.\n"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import purecover as pu
 from purecover.cli import output
-from purecover.cli.audit import copied_columns
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
 from purecover.exceptions import ContradictionError, PurecoverError
@@ -67,8 +66,7 @@ def judge(file: str, /, **given: Any) -> int:
         raise CommandError(f"--n must be at least 1, got {n}.")
     kept = answers_file(file)
     output.check_writable("the file of answers,", str(kept), not_this=file)
-    copied = partial(copied_columns, file, asked=given.get("columns"))
-    rows = read_rows(file, Columns.among(given), cells=copied)
+    rows = read_rows(file, Columns.among(given), cells=partial(_visible, file, given))
     judging = Judging(
         rows.scores,
         rows.labeled,
@@ -90,10 +88,25 @@ def answers_file(file: str) -> Path:
     )
 
 
+def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
+    """Return the columns that the judge may see, without scores and labels unless asked for."""
+    from purecover.cli import files
+
+    for name in given.get("columns", ()):
+        files.require_column(files.name_of(file), name, available, "asked for by --columns")
+    return list(given.get("columns", available))
+
+
 def shown_cells(rows: FileRows, *, everything: bool = False) -> Callable[[int], dict[str, str]]:
     """Return what gives the cells of a row, by default without its score and label."""
+    from purecover.audit.designs import OWN_COLUMNS
+
     hidden = () if everything else (rows.columns["score"], rows.columns["labeled"])
-    columns = {name: words for name, words in rows.cells.items() if name not in hidden}
+    columns = {
+        f"{name} (data)" if name in OWN_COLUMNS else name: words
+        for name, words in rows.cells.items()
+        if name not in hidden
+    }
     return lambda row: {name: words.values[words.codes[row]] for name, words in columns.items()}
 
 
@@ -129,7 +142,7 @@ def _ask_all(judging: Judging, file: str, width: float | None, n: int | None) ->
                 return "all"
             if changed:
                 screen(_page(judging, file, n, status or "Computing the interval ..."), True)
-                status, found = _status(judging)
+                status, found = status_line(judging)
                 if width is not None and found is not None and found.width <= width:
                     return "narrow"
             tally = judging.tally()
@@ -146,7 +159,7 @@ def _ask_all(judging: Judging, file: str, width: float | None, n: int | None) ->
             judging.answer(KEYS[key])
 
 
-def _status(judging: Judging) -> tuple[str, Interval | None]:
+def status_line(judging: Judging) -> tuple[str, Interval | None]:
     """Return the figure with its interval, and in words how many answers would halve it."""
     from purecover.documents.formats import number_of
 
@@ -268,25 +281,32 @@ def _raw_keys() -> Iterator[Reader]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
+def remarks(judging: Judging) -> list[str]:
+    """Return how far judges disagree, and what skipped rows could change."""
+    from purecover.audit.judging import effects
+
+    found = [f"{_figure(judging, each)} {how}." for how, each in effects(judging).items()]
+    if disputed := judging.disputed:
+        shown = ", ".join(str(row + 1) for row in disputed[:10])
+        found.insert(0, f"Judges disagree on {len(disputed)} rows: {shown}.")
+    return found
+
+
 def _summary(
     judging: Judging, file: str, rows: FileRows, given: dict[str, Any], why: str
 ) -> list[str]:
     """Return what was answered, what follows from it, and what to do next."""
-    from purecover.audit.judging import effects
     from purecover.documents.summary import headline
 
     fill = partial(textwrap.fill, width=_WIDTH)
     tally, kept = judging.tally(), judging.file.name
     if not judging.judges:
-        return [_status(judging)[0], "No row was judged."]
+        return [status_line(judging)[0], "No row was judged."]
     lines = [f"{tally['yes']} yes, {tally['no']} no, {tally['skip']} skipped; saved in {kept}."]
     if judging.figure == "precision":  # the others are in the report
-        lines.append(_status(judging)[0])
-    if disputed := judging.disputed:
-        shown = ", ".join(str(row + 1) for row in disputed[:10])
-        lines.append(f"Judges disagree on {len(disputed)} rows: {shown}.")
+        lines.append(status_line(judging)[0])
     try:
-        lines += [f"  {_figure(judging, found)} {how}" for how, found in effects(judging).items()]
+        lines += [f"  {line}" for line in remarks(judging)]
         judged = pu.audit.JudgedRows.read_csv(judging.file, rows.scores, rows.labeled)
         how = chosen(given, "threshold review")
         report = pu.evaluate(rows.scores, rows.labeled, judged=judged, progress=False, **how)
