@@ -37,6 +37,12 @@ def alpha_known() -> str:
     return str(pu.evaluate(DEMO.scores, DEMO.labeled, alpha=DEMO.alpha))
 
 
+def ten_judged() -> str:
+    design = pu.audit.draw(DEMO.scores, DEMO.labeled)
+    verdicts = design.answer(DEMO.truth[design.rows])
+    return str(pu.evaluate(DEMO.scores, DEMO.labeled, judged=verdicts))
+
+
 def weak_scores() -> str:
     """Classes that overlap so much that alpha hardly changes the AUC."""
     sample = pu.simulate.binormal(0.55).sample(200, 2000, alpha=0.2, random_state=0)
@@ -106,8 +112,8 @@ def evidence() -> str:
 
 
 CASES: tuple[Callable[[], str], ...] = (
-    alpha_unknown, alpha_known, weak_scores, contradiction, pure_top, details, options, threshold,
-    comparison, many, evidence,
+    alpha_unknown, ten_judged, alpha_known, weak_scores, contradiction, pure_top, details, options,
+    threshold, comparison, many, evidence,
 )  # fmt: skip
 LONGEST = 25
 """Most lines of a report."""
@@ -122,7 +128,7 @@ def test_text(case: Callable[[], str], request: pytest.FixtureRequest) -> None:
     assert written == file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("case", [alpha_unknown, alpha_known, weak_scores, pure_top])
+@pytest.mark.parametrize("case", [alpha_unknown, ten_judged, alpha_known, weak_scores, pure_top])
 def test_a_report_is_short(case: Callable[[], str]) -> None:
     text = case()
     assert len(text.splitlines()) <= LONGEST

@@ -25,6 +25,7 @@ from tests import strategies
 import purecover as pu
 from purecover._validation import check_real
 from purecover.documents.summary import PRICES
+from purecover.documents.text import shell_text
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.exceptions import (
     InvalidInputError,
@@ -769,15 +770,31 @@ def test_what_would_narrow_the_interval() -> None:
     report = pu.evaluate(example.scores, example.labeled, n_resamples=200)
     now = report.intervals["roc_auc"]
     widths = {price.name: price.high - price.low for price in report.prices}
-    assert set(widths) == {"ten-rows", "clean-labels", "pure-top", "more-rows"}
+    names = ("ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows")
+    assert tuple(widths) == names
     assert widths["ten-rows"] < 0.8 * now.width
     text = str(report)
     for price in report.prices:
-        words = PRICES[price.name][0]
+        words = PRICES[price.name][0].format(limit=price.limit)
         assert (words in text) == (widths[price.name] <= 0.8 * now.width)
     assert "More rows like these would narrow it by less than a fifth." in text
     assert pu.PUReport.from_json(report.to_json()).prices == report.prices
     assert not pu.evaluate(example.scores, example.labeled, alpha=0.4, n_resamples=20).prices
+    # What a limit would do is what it does.
+    (price,) = (each for each in report.prices if each.name == "limit")
+    limited = pu.evaluate(example.scores, example.labeled, alpha=(0, price.limit), n_resamples=200)
+    found = limited.intervals["roc_auc"]
+    assert (price.low, price.high) == pytest.approx((found.low, found.high), abs=0.03)
+    assert "--alpha 0..0.28" in shell_text(report, "a.csv")
+    assert "purecover judge a.csv" in shell_text(report, "a.csv")
+    assert "purecover judge FILE" in shell_text(report, "a b.csv")
+
+
+def test_labels_that_may_be_wrong_are_worth_judging() -> None:
+    rows = pu.simulate.binormal(3.0).sample(300, 2000, alpha=0.02, beta=0.8, random_state=0)
+    report = pu.evaluate(rows.scores, rows.labeled, n_resamples=200)
+    widths = {price.name: price.high - price.low for price in report.prices}
+    assert widths["labeled-rows"] < report.intervals["roc_auc"].width
 
 
 def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], ModuleType]) -> None:

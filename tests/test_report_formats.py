@@ -462,7 +462,8 @@ def test_markdown_shows_the_figures(report: pu.PUReport) -> None:
     }  # fmt: skip
     assert html.count("<details") == 1
     headings = [t for t in tokens if t.type == "heading_open"]
-    assert len(headings) == 6 + (report.estimation is not None)
+    sections = (report.estimation is not None) + ("Hidden positives" in report.details())
+    assert len(headings) == 6 + sections
     assert all(c.isprintable() or c in "\n\u200b" for c in text)
     cells = [t.content.replace("\\", "") for t in tokens if t.type == "inline"]
     for name in set(report.metrics) - {"f_beta"}:

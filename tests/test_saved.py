@@ -22,7 +22,15 @@ import numpy as np
 import pytest
 
 import purecover as pu
-from purecover._codec import decode, find_fault, json_schema, plain, read_sealed, replacing
+from purecover._codec import (
+    checksum,
+    decode,
+    find_fault,
+    json_schema,
+    plain,
+    read_sealed,
+    replacing,
+)
 from purecover.estimators.reference import KIND
 
 SAVED = Path(__file__).parent / "saved"
@@ -86,6 +94,46 @@ def test_a_document_that_was_changed_is_refused() -> None:
         with pytest.raises(pu.exceptions.InvalidInputError, match="does not fit its checksum"):
             pu.PUReport.from_json(json.dumps(document | change))
     assert pu.PUReport.from_dict(document).auc == report.auc
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("n_unlabeled", 1e9),
+        ("n_labeled", 0),
+        ("auc", 0.5),
+        ("auc_direct", 7.0),
+        ("auc_repaired", 7.0),
+        ("metrics.recovered.precision", 1.5),
+        ("metrics.observed.recall", -1.0),
+        ("intervals.roc_auc.confidence_level", -1.0),
+        ("intervals.roc_auc.low", 2.0),
+        ("estimation.delta_pure", -0.5),
+        ("estimation.intervals.alpha.confidence_level", 1.0),
+    ],
+)
+def test_a_right_checksum_does_not_make_a_report(
+    estimated_document: dict[str, object], path: str, value: float
+) -> None:
+    document = json.loads(json.dumps(estimated_document))
+    *folders, name = path.split(".")
+    place = document
+    for folder in folders:
+        place = place[folder]
+    place[name] = value
+    text = json.dumps(document | {"checksum": checksum(document)})
+    with pytest.raises(pu.exceptions.InvalidInputError, match=re.escape(path)):
+        pu.PUReport.from_json(text)
+
+
+@pytest.fixture(scope="module")
+def estimated_document() -> dict[str, object]:
+    example = pu.load_example()
+    report = pu.evaluate(example.scores[::4], example.labeled[::4], n_resamples=5)
+    document = report.to_dict()
+    again = pu.PUReport.from_json(json.dumps(document | {"checksum": checksum(document)}))
+    assert again.to_dict() == document
+    return document
 
 
 def test_a_collection_that_was_changed_is_refused() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover.documents.formats import number, share
+from purecover.documents.formats import number
 from purecover.documents.parts import Row, Section, Table
 from purecover.recovery.hidden import LARGEST_THETA, tipping_theta
 
@@ -76,7 +76,7 @@ def tipping_lines(report: PUReport) -> list[str]:
         else:
             lines.append(
                 f"The {name} is below {value:.2f} only if theta > {theta:.2f}: labeled positives "
-                f"outrank hidden ones in more than {share(round(theta, 3))} of pairs."
+                f"outrank hidden ones in more than {100 * theta:.0f} % of pairs."
             )
     return lines
 
@@ -88,5 +88,5 @@ def hidden_curves(report: PUReport) -> dict[str, Any] | None:
     thetas = np.linspace(0.5, 0.95, 46)
     found = report.hidden(thetas)
     curves = {name: np.round(getattr(found, name), 6).tolist() for name in _COLUMNS}
-    marks = [{"name": name, "theta": theta} for name, theta in MARKS.items()]
+    marks = [{"name": name, "theta": theta} for name, theta in MARKS.items() if theta > 0.5]
     return {"theta": thetas.round(4).tolist(), **curves, "marks": marks}

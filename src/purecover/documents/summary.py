@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -41,18 +42,30 @@ _OVERALL = ("roc_auc", "auc_pr")
 _AT_THRESHOLD = ("recall", "specificity", "precision", "f1")
 _OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
 _MOST_CAUTIONS = 3
+_IN_COMMANDS = re.compile(r"\w[\w.-]{0,30}", re.ASCII)
+"""Names of files that a command shows as they are."""
 _STEP = 0.05
 """An error of a given alpha whose consequence is shown."""
 
 PRICES = {
     "ten-rows": (
-        "ten high-scoring rows judged",
-        "purecover audit sample FILE",
+        "judge ten high-scoring rows",
+        "purecover judge FILE",
         "audit.draw(scores, labeled)",
     ),
-    "clean-labels": ("labels verified", "--beta 1", "beta=1"),
+    "limit": (
+        "a limit you know, such as alpha at most {limit:g}",
+        "--alpha 0..{limit:g}",
+        "alpha=(0, {limit:g})",
+    ),
+    "clean-labels": ("all labels are verified", "--beta 1", "beta=1"),
+    "labeled-rows": (
+        "judge ten labeled rows",
+        "purecover audit sample FILE --n-labeled 10",
+        "audit.draw(scores, labeled, n_labeled=10)",
+    ),
     "pure-top": (
-        "highest scores all positive",
+        "the highest scores are all positives",
         "--assume pure-top",
         'assume=["pure-top"]',
     ),
@@ -72,7 +85,7 @@ def summary(report: PUReport, file: str | None = None) -> list[Block]:
     blocks.append(metric_tables(report))
     if not report.contradicted:
         blocks.append(answer_lines(report))
-        blocks += price_blocks(report, in_shell=file is not None)
+        blocks += price_blocks(report, file) if report.prices else []
     more = "report.details(), report.to_html(FILE)"
     blocks.append([f"More: {more if file is None else '--details, --html FILE'}"])
     return blocks
@@ -237,7 +250,9 @@ def _count_rows(report: PUReport) -> list[Row]:
 
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
-    lines = [alpha_line(report), range_line(report), *tipping_lines(report), SCOPE]
+    lines = [alpha_line(report), range_line(report), SCOPE]
+    if report.at_least:
+        lines[-1:-1] = tipping_lines(report)
     target = target_of(report)
     if target == "pooled":
         lines[-1] += " Precision is for labeled and unlabeled rows together."
@@ -386,25 +401,29 @@ def cautions(report: PUReport) -> list[Caution]:
     return found
 
 
-def price_blocks(report: PUReport, *, in_shell: bool) -> list[Block]:
+def price_blocks(report: PUReport, file: str | None) -> list[Block]:
     """Return ways to narrow the interval of the AUC by a fifth or more, and their options.
 
-    Nothing where something contradicts the data, or where the interval is narrow.
+    Nothing where something contradicts the data, or where the interval is narrow. Options are
+    those of the shell for a ``file``, else those of Python.
     """
     now = report.intervals.get("roc_auc")
     if not report.prices or not bounded(now) or now.width <= WIDE or cautions(report):
         return []
     rows, note = [], []
+    named = file if file is not None and _IN_COMMANDS.fullmatch(file) else "FILE"
     for price in report.prices:
-        words, command, call = PRICES[price.name]
+        words, command, call = (text.format(limit=price.limit) for text in PRICES[price.name])
         if price.high - price.low > 0.8 * now.width:
             if price.name == "more-rows":
                 note.append("More rows like these would narrow it by less than a fifth.")
             continue
         auc = f"{price.low:.2f} to {price.high:.2f}"
-        if price.name in ("ten-rows", "more-rows"):  # where the answer lies is not known yet
+        if price.name.endswith("rows"):  # where the interval will be is not known yet
             auc = f"about {price.high - price.low:.2f} wide"
-        rows.append(Row(words, {"auc": auc, "how": command if in_shell else call}))
-    columns = {"auc": "AUC would be", "how": ""}
-    table = [Table("To narrow this, any one of:", columns, rows, numbers=False)] if rows else []
+        how = call if file is None else command.replace("FILE", named)
+        rows.append(Row(words, {"auc": auc, "how": how}))
+    columns = {"auc": "AUC interval", "how": ""}
+    title = "To narrow this, do or know one of these:"
+    table = [Table(title, columns, rows, numbers=False)] if rows else []
     return [each for each in (table, note) if each]

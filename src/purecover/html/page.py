@@ -219,31 +219,24 @@ def render_notebook(report: PUReport) -> str:
 MAX_NAME = 34
 """Characters of a name in a legend."""
 
-MAX_BASELINES = 12
-"""With more models than this the page keeps to its baseline: pairs grow as their square."""
-
 
 def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
-    """Names, differences from every baseline that can be chosen, and curves as they are drawn.
+    """Return names, differences from the baseline, and curves as they are drawn.
 
     A difference is a row of the number of the model, the estimate, both ends, and the share of
     replicates in which it is better; null where something is undefined.
     """
     names = list(comparison.names)
     first = comparison.reports[comparison.baseline]
-    options, metrics = first.metrics.options, parts.shown_metrics(first.metrics)
-    free = len(names) <= MAX_BASELINES and comparison._rows is not None
-    differences = {}
-    for base in names if free else [comparison.baseline]:
-        other = comparison.against(base)
-        differences[names.index(base)] = {
-            metric: [
-                plain([names.index(name), i.estimate, i.low, i.high, better.get(name, math.nan)])
-                for name, i in other.differences[metric].items()
-            ]
-            for metric in metrics
-            for better in [other.better.get(metric, {})]
-        }
+    options, metrics = first.metrics.options, compared.main_metrics(comparison)
+    differences = {
+        metric: [
+            plain([names.index(name), gap.estimate, gap.low, gap.high])
+            + plain([comparison.better.get(metric, {}).get(name, math.nan)])
+            for name, gap in comparison.differences[metric].items()
+        ]
+        for metric in metrics
+    }
     return {
         "names": names,
         "baseline": names.index(comparison.baseline),
@@ -291,7 +284,6 @@ def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> st
         notes=compared.comparison_notes(comparison)[1:],  # the heading names the baseline
         main=tables(main),
         rest=tables(rest),
-        resampled=bool(comparison.n_resamples),
         baseline=comparison.baseline,
         findings=compared.findings_by_score(comparison),
         n_scores=len(comparison.names),

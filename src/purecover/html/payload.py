@@ -295,7 +295,7 @@ def _edges(counts: ScoreCounts) -> FloatArray:
 def _prices(report: PUReport) -> list[dict[str, str]]:
     """Return ways to narrow the interval of the AUC; a row without numbers has only a text."""
     found = []
-    for item in chain.from_iterable(price_blocks(report, in_shell=True)):
+    for item in chain.from_iterable(price_blocks(report, "FILE")):
         rows = item.rows if isinstance(item, Table) else [Row(str(item), {"auc": "", "how": ""})]
         for row in rows:
             cells = row.cells

@@ -1,7 +1,6 @@
 """`compare_scores`: several models on the same rows, and how far apart they really are.
 
-Reports are read with their counts, differences as they were written. The rows themselves stand in
-no document, so that differences from another baseline cannot be found again.
+Reports are read with their counts, and differences as they were written.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
@@ -23,7 +22,6 @@ from purecover._progress import part_of, shown
 from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import Frozen, public
 from purecover.estimators.choice import check_estimator
-from purecover.exceptions import InvalidInputError
 from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
@@ -83,7 +81,6 @@ class ScoreComparison(Frozen):
     confidence_level: float
     n_resamples: int
     random_state: int | None
-    _rows: PairedRows | None = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,31 +114,6 @@ class ScoreComparison(Frozen):
         values = {name: sign * report.metrics[metric] for name, report in self.reports.items()}
         defined = {name: value for name, value in values.items() if not math.isnan(value)}
         return max(defined, key=lambda name: defined[name]) if defined else None
-
-    @public
-    def against(self, baseline: str) -> ScoreComparison:
-        """The same comparison with another baseline; nothing is resampled again.
-
-        Parameters
-        ----------
-        baseline : str
-            Name of a score.
-
-        Returns
-        -------
-        ScoreComparison
-            Differences from that score.
-        """
-        valid.check_choice("baseline", baseline, self.reports)
-        if self._rows is None:
-            if baseline == self.baseline:
-                return self
-            raise InvalidInputError(
-                "ScoreComparison.against needs the rows, which JSON does not hold; it only has "
-                f"differences from {valid.show(self.baseline)}.\nHint: compare the scores again"
-            )
-        found = find_differences(self.reports, self._rows, baseline, self.confidence_level)
-        return replace(self, baseline=baseline, **found)
 
     @public
     def frame(self, backend: Any = None) -> Any:
@@ -232,8 +204,7 @@ class ScoreComparison(Frozen):
         Returns
         -------
         ScoreComparison
-            The comparison, with the same figures. Replicates and rows are not kept, so that
-            :meth:`against` knows no other baseline.
+            The comparison, with the same values. Replicates are not kept.
         """
         source = _source("text")
         return read_comparison(source, source.parse(text))
@@ -576,7 +547,6 @@ def compare_scores(
         confidence_level=settings.confidence_level,
         n_resamples=n_resamples if replicates else 0,
         random_state=valid.kept_seed(settings.random_state),
-        _rows=rows,
     )
 
 
@@ -618,5 +588,4 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
         differences=of_others("differences", saved.differences),
         # Without replicates there are no shares at all.
         better=of_others("better", saved.better) if saved.better else {},
-        _rows=None,
     )

@@ -16,7 +16,7 @@ from purecover.intervals.interval import Interval
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
 
-PriceName = Literal["ten-rows", "clean-labels", "pure-top", "more-rows"]
+PriceName = Literal["ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows"]
 
 COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
 """Quick estimators of different kinds, whose agreement shows how far an estimate can be trusted."""
@@ -33,16 +33,19 @@ class Price(Saved):
 
     Attributes
     ----------
-    name : {"ten-rows", "clean-labels", "pure-top", "more-rows"}
-        Ten judged rows with high scores; verified labels; the highest scores all positives; four
-        times as many rows.
+    name : {"ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows"}
+        Ten judged rows with high scores; an upper limit of alpha; verified labels; ten judged
+        labeled rows; the highest scores all positives; four times as many rows.
     low, high : float
         Ends of the interval.
+    limit : float or None
+        The upper limit of alpha: half the upper end of its interval.
     """
 
     name: PriceName
     low: float
     high: float
+    limit: float | None = None
 
 
 def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tuple[Price, ...]:
@@ -50,7 +53,8 @@ def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tu
 
     The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
     positives among n rows judged above the median labeled score, with the purity
-    :math:`\kappa = \alpha F_1/F_U` there, averaged over k; or by whether beta is 1.
+    :math:`\kappa = \alpha F_1/F_U` there, averaged over k; by the same of labeled rows, with the
+    purity :math:`\beta`; by whether alpha is at most a limit; or by whether beta is 1.
     """
     inner = getattr(estimator, "estimator", estimator)
     if now is None or not hasattr(inner, "draws") or counts.auc_pu <= 0.5:
@@ -65,10 +69,16 @@ def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tu
     def ends(weight: FloatArray, share: float = 1.0) -> tuple[float, float]:
         return _weighted_ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, weight, level)
 
-    found = [Price("ten-rows", *_after_judging(counts, draws, ends))]
+    limit = float(f"{np.quantile(draws[:, 0], (1 + level) / 2) / 2:.2g}")
+    within = (draws[:, 0] <= limit).astype(np.float64)
+    found = [Price("ten-rows", *_after_judging(_purity_at_top(counts, draws), ends))]
+    if within.any():
+        found.append(Price("limit", *ends(within), limit))
     clean = (draws[:, 1] == 1).astype(np.float64)
     if 0 < clean.sum() < len(clean):
         found.append(Price("clean-labels", *ends(clean)))
+    if not clean.all():
+        found.append(Price("labeled-rows", *_after_judging(draws[:, 1], ends)))
     if pure := _if_pure(counts, error, level, clean=bool(clean.all())):
         found.append(Price("pure-top", *pure))
     return (*found, Price("more-rows", *ends(np.ones(len(draws)), MORE**-0.5)))
@@ -82,17 +92,21 @@ def _weighted_ends(areas: FloatArray, weight: FloatArray, level: float) -> tuple
     return float(low), float(high)
 
 
-def _after_judging(counts: ScoreCounts, draws: FloatArray, ends: Any) -> tuple[float, float]:
-    """Return the interval expected after ten rows above the median labeled score were judged."""
-    from scipy.special import comb
-
+def _purity_at_top(counts: ScoreCounts, draws: FloatArray) -> FloatArray:
+    """Return the share of positives above the median labeled score, by draw."""
     above = np.cumsum(counts.labeled) / counts.n_labeled
     median = int(np.searchsorted(above, 0.5))
     labeled = above[median]
     unlabeled = counts.unlabeled[: median + 1].sum() / counts.n_unlabeled
     alpha, beta = draws.T
     recall = ((1 - alpha) * labeled - (1 - beta) * unlabeled) / (beta - alpha)
-    purity = (alpha * recall.clip(0, 1) / max(unlabeled, 1e-12)).clip(0, 1)
+    return np.asarray((alpha * recall.clip(0, 1) / max(unlabeled, 1e-12)).clip(0, 1))
+
+
+def _after_judging(purity: FloatArray, ends: Any) -> tuple[float, float]:
+    """Return the interval expected after ten rows with this share of positives were judged."""
+    from scipy.special import comb
+
     k = np.arange(N_JUDGED + 1)[:, None]
     likelihood = comb(N_JUDGED, k) * purity**k * (1 - purity) ** (N_JUDGED - k)
     chance = likelihood.mean(axis=1)

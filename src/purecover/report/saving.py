@@ -24,7 +24,7 @@ from purecover.intervals.interval import CurveBand, Interval
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, recover_roc
-from purecover.recovery.metrics import MetricOptions, RecoveredMetrics
+from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 
 if TYPE_CHECKING:
     from purecover.report.document import (
@@ -103,6 +103,8 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
     )
     roc, roc_pr = _recover_curves(source, saved, counts)
     pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
+    _check_derived(source, saved, counts, roc)
+    _check_ranges(source, saved)
     same = [
         "proportions", "auc_pu", "confusion", "checks", "threshold_chosen", "random_state",
         "contradicted", "scores_from", "review", "prices", "at_least",
@@ -154,6 +156,49 @@ def _read_counts(source: Source, saved: SavedReport) -> ScoreCounts:
             f"{seen[0]} scores with {seen[1]:.9g}",
         )
     return counts
+
+
+def _check_derived(
+    source: Source, saved: SavedReport, counts: ScoreCounts, roc: RecoveredRoc
+) -> None:
+    """Refuse fields that do not follow from the counts, alpha and beta."""
+    areas = {} if saved.contradicted else {"auc": min(max(roc.auc_direct, 0.0), 1.0)}
+    if not saved.contradicted:
+        areas["auc_repaired"] = roc.auc
+    follow = {name: getattr(counts, name) for name in ("n_labeled", "n_unlabeled", "n_negative")}
+    for name, value in (follow | areas | {"auc_direct": roc.auc_direct}).items():
+        got = getattr(saved, name)
+        if got is None or not math.isclose(got, value, rel_tol=1e-6, abs_tol=1e-9):
+            must = f"{value:.9g}, as its counts, alpha and beta imply"
+            raise source.complaint(name, must, valid.show(got))
+
+
+def _check_ranges(source: Source, saved: SavedReport) -> None:
+    """Refuse metrics, intervals and shares that are outside their range."""
+    found: dict[str, tuple[float | None, tuple[float, float]]] = {}
+    for side, values in (
+        ("recovered", saved.metrics.recovered),
+        ("observed", saved.metrics.observed),
+    ):
+        for name, value in values.items():
+            # Without a repair, rates and what follows from them leave their range.
+            if name in METRICS and saved.repair != "none":
+                found[f"metrics.{side}.{name}"] = value, METRICS[name].range
+    known = saved.estimation
+    every = {f"intervals.{name}": each for name, each in saved.intervals.items()}
+    if known is not None:
+        every |= {f"estimation.intervals.{name}": each for name, each in known.intervals.items()}
+        for name in ("delta_pure", "delta_pure_noisy", "clean_p_value", "clean_probability"):
+            found[f"estimation.{name}"] = getattr(known, name), (0.0, 1.0)
+    for name, each in every.items():
+        found[f"{name}.confidence_level"] = each.confidence_level, (1e-8, 1 - 1e-8)
+        found[f"{name}.low"] = each.low, (-math.inf, each.high)
+    for name, (value, (low, high)) in found.items():
+        if value is not None and (value < low - _ROUNDING or value > high + _ROUNDING):
+            raise source.complaint(name, f"from {low:g} to {high:g}", valid.show(value))
+
+
+_ROUNDING = 1e-9
 
 
 def _recover_curves(

@@ -1,4 +1,4 @@
-// The page of a comparison: charts that can be saved, and another baseline at a choice.
+// The page of a comparison: charts that can be saved.
 (() => {
   "use strict";
 
@@ -6,9 +6,8 @@
   const { plots } = parts;
   const { CYCLE, axisX, finish, grid, number } = parts.frame;
   const { mount } = parts.figures;
-  const { $, all, figure, payload: data } = parts.document;
+  const { all, figure, payload: data } = parts.document;
   const DASHES = [undefined, "8 4", "2 3"];
-  let baseline = data.baseline;
 
   /** How model number i is drawn, everywhere alike. */
   const look = (i) => ({
@@ -24,7 +23,7 @@
     value === 0 ? "0" : `${value < 0 ? "−" : "+"}${Number(Math.abs(value).toFixed(6))}`;
 
   /** Differences of the others from the baseline, in one metric: [model, estimate, low, high, better]. */
-  const differences = (metric) => data.differences[baseline][metric];
+  const differences = (metric) => data.differences[metric];
 
   const between = ([, , low, high]) =>
     low === null || high === null ? "" : `${signed(low)} to ${signed(high)}`;
@@ -36,7 +35,7 @@
     const rows = differences(name).filter(([, estimate]) => estimate !== null);
     const bars = rows.filter(([, , low, high]) => low !== null && high !== null);
     const models = differences(name).map(([i]) => i);
-    const base = data.names[baseline];
+    const base = data.names[data.baseline];
     const ticks = width < 400 ? 2 : 4; // of about 40 pixels each
     const svg = Plot.plot({
       width,
@@ -83,10 +82,9 @@
     };
   }
 
-  const drawn = [];
   for (const node of all("figure[data-metric]")) {
     const metric = data.metrics.find(({ name }) => name === node.dataset.metric);
-    drawn.push(mount(node, `Difference in ${metric.title}`, (width) => whiskers(metric, width)));
+    mount(node, `Difference in ${metric.title}`, (width) => whiskers(metric, width));
   }
   const prior = Number(data.prior.toPrecision(3));
   const KINDS = {
@@ -115,36 +113,4 @@
     mount(figure(name), spec.title, (width) => plots.curves(drawing, width));
   }
 
-  // -- another baseline ---------------------------------------------------------------------------
-
-  function renew() {
-    for (const node of all("[data-baseline-name]")) node.textContent = data.names[baseline];
-    for (const badge of all("[data-base]")) {
-      badge.hidden = Number(badge.dataset.base) !== baseline;
-    }
-    for (const cell of all("[data-gap]")) {
-      const [metric, model] = cell.dataset.gap.split(":");
-      const row = differences(metric).find(([i]) => i === Number(model));
-      const shown = { difference: "", between: "", better: "" };
-      if (row) {
-        shown.difference = signed(row[1]);
-        shown.between = between(row) || cell.dataset.none;
-        shown.better = row[4] === null ? "" : `${(100 * row[4]).toFixed(1)} %`;
-      }
-      cell.textContent = shown[cell.dataset.part];
-    }
-    drawn.forEach(({ refresh }) => refresh());
-  }
-
-  const choice = $("baseline");
-  data.names.forEach((name, i) => {
-    if (data.differences[i])
-      choice.append(new Option(name, String(i), i === baseline, i === baseline));
-  });
-  choice.addEventListener("change", () => {
-    baseline = Number(choice.value);
-    renew();
-    $("live").textContent = `Differences are now from ${data.names[baseline]}.`;
-  });
-  $("choice").hidden = choice.options.length < 2;
 })();

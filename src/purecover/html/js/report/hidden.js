@@ -24,7 +24,7 @@
     return {
       title: "Metrics of all positives against theta",
       description: "AUC, recall and precision of all positives fall as theta rises.",
-      x: "Theta: labeled positives outrank hidden ones in this share of pairs",
+      x: "Theta",
       y: "",
       domain: [low, high],
       marks: hidden.marks,

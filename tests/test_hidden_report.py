@@ -1,0 +1,114 @@
+"""Hidden positives in reports: a section, a chart, and the theta at which a metric tips."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+import purecover as pu
+from purecover.documents.hidden import MARKS
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+
+DEMO = pu.load_example()
+
+
+@pytest.fixture(scope="module")
+def report() -> pu.PUReport:
+    wanted = {"auc": 0.7, "recall": 0.99, "precision": 0.01}
+    return pu.evaluate(DEMO.scores, DEMO.labeled, alpha=0.4, n_resamples=0, at_least=wanted)
+
+
+def all_positives(report: pu.PUReport, theta: float) -> float:
+    """The AUC of all positives with clean labels, in closed form."""
+    alpha, n = report.alpha, report.counts
+    labeled = (report.auc_pu - alpha * theta) / (1 - alpha)
+    hidden = ndtr(ndtri(labeled) - ndtri(theta))
+    share = n.n_labeled / (n.n_labeled + alpha * n.n_unlabeled)
+    return float(share * labeled + (1 - share) * hidden)
+
+
+def test_the_tipping_point_is_where_the_metric_has_the_value(report: pu.PUReport) -> None:
+    found = re.search(
+        r"AUC of all positives is below 0\.70 only if theta > (0\.\d\d)",
+        " ".join(str(report).split()),
+    )
+    assert found is not None
+    theta = float(found[1])
+    assert all_positives(report, theta + 0.006) < 0.7 < all_positives(report, theta - 0.006)
+    assert "recall of all positives is below 0.99 even if labels are at random" in str(report)
+    assert len(str(report).splitlines()) <= 25
+
+
+def test_the_details_have_metrics_by_theta(report: pu.PUReport) -> None:
+    text = report.details().partition("Hidden positives\n")[2].partition("Assumptions")[0]
+    rows = re.findall(
+        r"^ +(0\.\d\d)[^\d\n]* (0\.\d{3}) +0\.\d{3} +0\.\d{3} +([\d,]+)$", text, re.MULTILINE
+    )
+    assert [float(row[0]) for row in rows] == sorted({*MARKS.values(), 0.6, 0.8, 0.9})
+    for theta, auc, _ in rows:
+        assert float(auc) == pytest.approx(all_positives(report, float(theta)), abs=6e-4)
+    assert [int(row[2].replace(",", "")) for row in rows] == sorted(
+        int(row[2].replace(",", "")) for row in rows
+    )
+
+
+def test_the_page_has_the_same_metrics(report: pu.PUReport) -> None:
+    page = report.to_html()
+    payload = json.loads(re.findall(r'id="payload">(.*?)</script>', page)[0])["hidden"]
+    for theta, auc in zip(payload["theta"], payload["auc"], strict=True):
+        assert auc == pytest.approx(all_positives(report, theta), abs=1e-5)
+    assert 'id="hidden-positives"' in page
+
+
+def test_marks_are_those_of_the_study() -> None:
+    study = (Path(__file__).parents[1] / "studies/results/real_labels.md").read_text()
+    rows = re.findall(r"^\| (\S+) +\| (.*?) +\| (\d+) +\| (0\.\d\d) ", study, re.MULTILINE)
+    assert len(rows) > 10
+
+    def mean(folds: str, *sources: str) -> float:
+        used = [(float(t), int(n)) for s, f, n, t in rows if f == folds and s in sources]
+        values, sizes = zip(*used, strict=True)
+        return float(np.average(values, weights=sizes))
+
+    species = ("AWT", "CAN", "NSW", "NZ", "SA", "SWI")
+    for name, value in (
+        ("species records, other places", mean("spatial blocks", *species)),
+        ("species records, same places", mean("random folds", *species)),
+        ("diabetes told by a doctor", mean("random folds", "nhanes/diabetes")),
+    ):
+        assert MARKS[name] == pytest.approx(value, abs=0.02), name
+
+
+def test_saved_reports_keep_what_was_wanted(report: pu.PUReport) -> None:
+    again = pu.PUReport.from_json(report.to_json())
+    assert again.at_least == report.at_least
+    assert str(again) == str(report)
+
+
+def test_without_hidden_positives_there_is_no_section() -> None:
+    counts = pu.ScoreCounts.from_counts([2, 1], [30, 20], [300, 700])
+    for alpha in (0.0, 0.9):  # none, and more than the scores allow
+        report = pu.evaluate(counts, alpha=alpha, n_resamples=0, at_least={"auc": 0.7})
+        assert "Hidden positives" not in report.details()
+        assert "theta" not in str(report)
+        assert "hidden-positives" not in report.to_html()
+    assert math.isnan(report.auc)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "says"),
+    [
+        (0.7, InvalidTypeError, "a mapping such as {'auc': 0.7}"),
+        ({"f1": 0.7}, InvalidInputError, "got 'f1'"),
+        ({"auc": 70}, InvalidInputError, "'at_least' parameter"),
+    ],
+)
+def test_what_is_refused(value: object, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=re.escape(says)):
+        pu.evaluate(DEMO.scores, DEMO.labeled, alpha=0.4, at_least=value)
