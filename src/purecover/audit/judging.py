@@ -258,7 +258,7 @@ class Judging:
         """Return a row that this judge answered and that looks the same, with the answer."""
         shown = {name: text.strip() for name, text in self.cells(row).items()}
         for (other, who), line in self._lines.items():
-            alike = shown and all(line.get(name) == text for name, text in shown.items())
+            alike = shown and all(line.get(name, "").strip() == shown[name] for name in shown)
             if alike and who == self.judge and other != row and line[ANSWER] in ("yes", "no"):
                 return other, line[ANSWER]
         return None

@@ -1,0 +1,368 @@
+"""``purecover judge``: which rows are asked, what is saved, and what survives a kill."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.command_line import Result, call_main
+
+import purecover as pu
+from purecover.audit.judging import Judging, effects
+from purecover.exceptions import InvalidInputError
+
+SAMPLE = pu.simulate.binormal(2.0).sample(100, 900, alpha=0.3, random_state=0)
+VOTE = {"yes": 1, "no": -1, "skip": 0}
+
+
+def begin(file: Path, **how: Any) -> Judging:
+    how = {"cells": lambda row: {"name": f"n{row}"}} | how
+    return Judging(SAMPLE.scores, SAMPLE.labeled, file, **how)
+
+
+def truth(row: int | None) -> str:
+    assert row is not None
+    return "yes" if SAMPLE.truth[row] else "no"
+
+
+def lines(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_sequence_of_answers_is_what_the_file_says(seed: int, tmp_path: Path) -> None:
+    """Against a plain dictionary: answers, steps back, sessions that end, and three judges."""
+    rng, file = random.Random(seed), tmp_path / "a.judged.csv"  # noqa: S311
+    said: dict[tuple[str, int], str] = {}
+    judging = begin(file, judge="anna")
+    back = False
+    for _ in range(60):
+        row = judging.row
+        assert row is not None
+        assert back or (judging.judge, row) not in said  # nobody is asked twice
+        step = rng.choice(["yes", "no", "no", "skip", "back", "leave"])
+        if step == "leave":
+            judging, back = begin(file, judge=rng.choice(["anna", "ben", ""])), False
+            continue
+        if step == "back":
+            back = judging.back() or back
+            assert not back or (judging.judge, judging.row) in said
+            continue
+        judging.answer(step)
+        back, said[judging.judge, row] = False, step
+        found = {(each.get("judge", ""), int(each["row"]) - 1): each for each in lines(file)}
+        assert {key: each["positive"] for key, each in found.items()} == said
+        assert all(each["name"] == f"n{key[1]}" for key, each in found.items())
+    balance: dict[int, int] = {}
+    for (_, row), word in said.items():
+        balance[row] = balance.get(row, 0) + VOTE[word]
+    judged = pu.audit.JudgedRows.read_csv(file, SAMPLE.scores, SAMPLE.labeled)
+    read = dict(zip(judged.design.rows.tolist(), judged.verdicts.tolist(), strict=True))
+    assert read == {row: {1: 1, -1: 0, 0: -1}[int(np.sign(n))] for row, n in balance.items()}
+
+
+def test_rows_are_a_random_sample_without_labels_and_continue_a_drawn_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    drawn = pu.audit.draw(SAMPLE.scores, SAMPLE.labeled, n=4, n_labeled=2, random_state=5)
+    file.write_text(drawn.to_csv({"name": [f"n{i}" for i in range(1000)]}))
+    judging = begin(file, judge="anna")
+    asked = judging.upcoming(10)
+    assert asked[:6] == drawn.rows.tolist()
+    assert len(set(asked)) == 10
+    assert not SAMPLE.labeled[asked[6:]].any()
+    assert (SAMPLE.scores[asked[6:]] >= drawn.cuts[0]).all()
+    for _ in range(7):
+        judging.answer(truth(judging.row))
+    assert [int(each["row"]) - 1 for each in lines(file)] == asked[:7]
+    # Stratified rows come evenly from all strata, wherever a judge stops.
+    file.write_text(pu.audit.draw(SAMPLE.scores, SAMPLE.labeled, design="stratified").to_csv())
+    strata = begin(file).design.stratum[10:40]
+    assert np.bincount(strata).tolist() == [10, 10, 10]
+
+
+def test_two_judges_are_asked_about_the_same_rows_and_what_they_disagree_on_shows(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a.csv"
+    anna, ben = begin(file, judge="anna", figure="alpha"), None
+    for _ in range(12):
+        anna.answer(truth(anna.row))
+    rows = [int(each["row"]) - 1 for each in lines(file)]
+    ben = begin(file, judge="ben", figure="alpha")
+    assert ben.upcoming(12) == rows
+    for i in range(12):
+        ben.answer("no" if i < 6 else truth(ben.row))
+        anna.answer(truth(anna.row))  # at the same time, from another process
+    disputed = [row for row in rows[:6] if truth(row) == "yes"]
+    assert sorted(begin(file).disputed) == sorted(disputed)
+    assert len(lines(file)) == 36
+    by = effects(begin(file, judge="ben", figure="alpha"))
+    ours, theirs = (by[f"by the answers of {name}"].estimate for name in ("anna", "ben"))
+    positive, negative = (by[f"if all rows without a verdict are {w}"].estimate
+                          for w in ("positive", "negative"))  # fmt: skip
+    assert theirs < ours
+    assert negative < positive
+
+
+def test_the_interval_is_that_of_the_library_and_the_rows_that_halve_it_do(tmp_path: Path) -> None:
+    for figure in ("alpha", "precision", "auc"):
+        file = tmp_path / f"{figure}.csv"
+        judging = begin(file, figure=figure)
+        for _ in range(8):
+            judging.answer(truth(judging.row))
+        now = judging.progress()
+        both = pu.audit.combine(judging.judged(), SAMPLE.scores, SAMPLE.labeled)
+        report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judging.judged())
+        same = {
+            "alpha": both.alpha,
+            "precision": both.purity[0],
+            "auc": report.intervals["roc_auc"],
+        }[figure]
+        assert now.interval.estimate == pytest.approx(same.estimate, abs=0.005)
+        assert now.interval.low == pytest.approx(same.low, abs=0.015)
+        assert now.interval.high == pytest.approx(same.high, abs=0.015)
+        if figure != "precision":
+            assert now.n_more is None  # what the scores leave open stays
+            continue
+        assert now.n_more is not None
+        for _ in range(now.n_more):
+            judging.answer(truth(judging.row))
+        assert 0.3 < judging.interval().width / now.interval.width < 0.7
+
+
+def test_rows_that_look_alike_are_pointed_out(tmp_path: Path) -> None:
+    judging = begin(tmp_path / "a.csv", cells=lambda row: {"name": "Ünï ", "half": str(row % 2)})
+    first = judging.row
+    judging.answer("yes")
+    twins = [row for row in judging.upcoming(20) if judging.twin(row) == (first, "yes")]
+    assert twins == [
+        row for row in judging.upcoming(20) if first is not None and not (row - first) % 2
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "parameter"),
+    [
+        ({"threshold": 1.0}, "threshold"),
+        ({"review": 30}, "review"),
+        ({"figure": "magic"}, "figure"),
+        ({"judge": "a\nb"}, "judge"),
+    ],
+)
+def test_answers_of_other_rows_are_not_mixed(
+    how: dict[str, Any], parameter: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.csv"
+    begin(file).answer("yes")
+    before = file.read_bytes()
+    with pytest.raises(InvalidInputError) as caught:
+        begin(file, **how)
+    assert caught.value.parameter == parameter
+    with pytest.raises(InvalidInputError, match="rows of other data"):
+        Judging(SAMPLE.scores[::-1], SAMPLE.labeled[::-1], file)
+    with pytest.raises(InvalidInputError, match="one of the rows drawn"):
+        begin(file).answer("yes", int(np.flatnonzero(SAMPLE.labeled)[0]))
+    assert file.read_bytes() == before
+
+
+KILLS = """
+import json, os, random, signal, sys
+from pathlib import Path
+from purecover.audit.judging import ANSWERS
+from tests.test_judge import begin
+
+file, rng = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
+begin(file).progress()  # what is imported late
+TRACED = ("judging.py", "_codec.py", "designs.py")
+
+def child(pipe, left, words):
+    def trace(frame, event, _):
+        nonlocal left
+        if not frame.f_code.co_filename.endswith(TRACED):
+            return None
+        left -= event == "line"
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+    sys.settrace(trace)
+    judging = begin(file)
+    while judging.row is not None:
+        row, word = judging.row, words.choice(list(ANSWERS))
+        judging.answer(word)
+        os.write(pipe, json.dumps([row, word]).encode() + b"\\n")
+    os._exit(0)
+
+for kill in range(int(sys.argv[3])):
+    read, write = os.pipe()
+    at, words = rng.randrange(1500), random.Random(kill)
+    if not os.fork():
+        child(write, at, words)
+    os.close(write)
+    with os.fdopen(read) as lines:
+        print(lines.read().replace("\\n", " ; "), file.read_text() if file.exists() else "",
+              sep="\\x00", end="\\x01")
+    os.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes of POSIX")
+def test_a_hundred_kills_lose_no_answer_and_ask_nothing_twice(tmp_path: Path) -> None:
+    """Killed at any line of the code that asks and saves, and started again on the same file."""
+    file = tmp_path / "a.judged.csv"
+    ran = subprocess.run(
+        [sys.executable, "-c", KILLS, str(file), "7", "100"],
+        capture_output=True, text=True, cwd=Path(__file__).parents[1], check=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    kept: dict[int, str] = {}
+    unsure: set[int] = set()
+    for part in ran.stdout.split("\x01")[:-1]:
+        acknowledged, text = part.split("\x00")
+        for each in filter(None, acknowledged.split(" ; ")):
+            row, word = json.loads(each)
+            assert row not in kept
+            kept[row] = word
+        found = {
+            int(each["row"]) - 1: each["positive"] for each in csv.DictReader(io.StringIO(text))
+        }
+        # One more may be there: saved, and killed before anybody was told.
+        unsure = found.keys() - kept.keys()
+        assert len(unsure) <= 1
+        assert {row: found[row] for row in kept} == kept
+        kept = found
+    assert len(kept) > 100
+    begin(file)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]  # nothing else is left
+
+
+def write_data(path: Path) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["score", "labeled", "note", "row"])
+        for i, (score, label) in enumerate(zip(SAMPLE.scores, SAMPLE.labeled, strict=True)):
+            table.writerow([f"{score:.4f}", int(label), f"note {i} \x1b[31mred", "https://e.org/x"])
+    return path
+
+
+def read_data(path: Path) -> tuple[Any, Any]:
+    table = lines(path)
+    return np.array([float(row["score"]) for row in table]), SAMPLE.labeled
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    def call(typed: str, *argv: object) -> Result:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{key}\n" for key in typed)))
+        return call_main(capsys, "judge", *argv)
+
+    return call
+
+
+def test_lines_are_answers_where_there_is_no_terminal(run, tmp_path) -> None:
+    data = write_data(tmp_path / "d.csv")
+    result = run("y?nbns", data)
+    assert result.code == 0
+    assert "Next: purecover evaluate" in result.out
+    assert "1 yes, 1 no, 1 skipped; saved in d.judged.csv" in result.out
+    assert "if all rows without a verdict are positive" in result.out
+    assert "\\x1b[31mred" in result.out
+    assert "\x1b[31m" not in result.out
+    first = lines(tmp_path / "d.judged.csv")[0]
+    assert list(first) == ["row", "design", "note", "row (data)", "positive"]
+    assert f"{SAMPLE.scores[int(first['row']) - 1]:.4f}" not in result.out
+    again = run("yyyyyyyyyyyyyyyy", data)
+    assert "9 yes, 1 no, 1 skipped" in again.out
+    assert "larger --n" in again.out
+    third = run("y", data, "--judge", "ben", "--n", "1", "--columns", "score,note")
+    assert f"{SAMPLE.scores[int(first['row']) - 1]:.4f}" in third.out
+    judged = pu.audit.JudgedRows.read_csv(
+        tmp_path / "d.judged.csv", np.round(SAMPLE.scores, 4), SAMPLE.labeled
+    )
+    report = pu.evaluate(np.round(SAMPLE.scores, 4), SAMPLE.labeled, judged=judged)
+    assert f"AUC {report.auc:.3f}" in third.out or f"AUC {report.auc:.2f}" in third.out
+
+
+def test_it_stops_by_itself_where_the_interval_is_narrow_enough(run, tmp_path) -> None:
+    data = write_data(tmp_path / "d.csv")
+    result = run("yn" * 20, data, "--until", "alpha 0.3")
+    wide = [float(each) for each in re.findall(r"; ([\d.]+) wide", result.out)]
+    assert min(wide) >= 0.3  # of every page that was shown
+    assert len(lines(tmp_path / "d.judged.csv")) == len(wide) < 20
+    judging = Judging(*read_data(data), tmp_path / "d.judged.csv", figure="alpha")
+    assert judging.interval().width <= 0.3
+    assert "Go on" not in result.out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--until", "wide"], "--until must be the width"),
+        (["--until", "2"], "--until must be the width"),
+        (["--until", "alpha 0.1", "--figure", "auc"], "different figures"),
+        (["--figure", "magic"], "--figure must be"),
+        (["--n", "0"], "--n must be at least 1"),
+        (["--columns", "nothing"], "asked for by --columns"),
+        (["--threshold", "1e9"], "--threshold must be a score that unlabeled rows reach"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(run, tmp_path, options, says) -> None:
+    result = run("y", write_data(tmp_path / "d.csv"), *options)
+    assert result.code == 2
+    assert says in result.err
+    assert not (tmp_path / "d.judged.csv").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+def test_keys_need_no_enter_in_a_terminal(tmp_path: Path) -> None:
+    import pty
+    import termios
+
+    data = write_data(tmp_path / "d.csv")
+    shell, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "purecover", "judge", str(data)],
+        stdin=terminal, stdout=terminal, stderr=terminal, cwd=tmp_path,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "70"},
+    )  # fmt: skip
+    shown = b""
+
+    def until(words: bytes) -> None:
+        nonlocal shown
+        while words not in shown:
+            shown += os.read(shell, 65536)
+        shown = shown.partition(words)[2]
+
+    until(b"by the scores alone")
+    for keys, answered in [(b"y", b"1 of 10"), (b"\x1b[Dn", b"2 of 10"), (b"\x1b[Bys", b"3 of 10")]:
+        os.write(shell, keys)
+        until(answered)
+    os.write(shell, b"b")
+    until(b"You said skip")
+    os.write(shell, b"\x04")
+    until(b"Go on")
+    assert process.wait(60) == 0
+    assert termios.tcgetattr(terminal) == before
+    assert b"]8;" in shown or b"https://e.org/x" not in shown
+    os.close(shell)
+    os.close(terminal)
+    assert [each["positive"] for each in lines(tmp_path / "d.judged.csv")] == [
+        "yes",
+        "no",
+        "yes",
+        "skip",
+    ]
