@@ -208,6 +208,14 @@ def test_a_report_for_each_group(run, folder, frame, tmp_path):
     assert "2 tasks, 1 score: 2 of 2 rows evaluated" in text
 
 
+def test_a_group_without_labels_has_a_row_that_says_so(run, frame, tmp_path):
+    path = tmp_path / "one_sided.csv"
+    lone = pl.when(pl.col("labeled") == 1).then(pl.lit("a")).otherwise(pl.col("site"))
+    frame.with_columns(site=lone).write_csv(path)
+    rows = run(path, "--by", "site", *ALPHA, "--json").json["rows"]
+    assert [row["reason"] for row in rows] == [None, "no labeled row among 170"]
+
+
 def test_groups_of_standard_input(run, folder, monkeypatch):
     rows = (folder / "all.csv").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows)))

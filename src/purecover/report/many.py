@@ -307,7 +307,7 @@ def run_job(job: Job) -> list[ManyRow]:
 
 
 def _observed_auc(part: Part) -> float:
-    return -math.inf if part.counts is None else part.counts.auc_pu
+    return -math.inf if part.counts is None or part.reason is not None else part.counts.auc_pu
 
 
 def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
