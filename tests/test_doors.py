@@ -73,8 +73,8 @@ class Case:
         """The settings as they are typed."""
         words = ["--score=s", "--labeled=y"]
         for name, value in (self.labels | self.settings | changed).items():
-            for one in value if isinstance(value, list) else [value]:
-                words.append(f"--{name.replace('_', '-')}" + ("" if one is True else f"={one}"))
+            several = value if isinstance(value, list) else [value]
+            words += [f"--{name.replace('_', '-')}={one}" for one in several]
         return words + (["--sample-weight=w"] if self.weighted else [])
 
     def main(self, *words: object) -> Result:
@@ -303,7 +303,7 @@ def by_command(case: Case) -> tuple[Any, Any]:
     path = write(case.table, case.place / "groups.csv")
     found = case.main("evaluate", path, "--by=g", *case.options(), "--json")
     if found.code == 2:
-        return {group: REFUSED for group in groups(case)}, expected_of_groups(case)
+        return dict.fromkeys(groups(case), REFUSED), expected_of_groups(case)
     rows = {row["task"]: row["report"] or REFUSED for row in found.json["rows"]}
     return rows, expected_of_groups(case)
 
