@@ -12,7 +12,7 @@ from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._typing import FloatArray, IntArray
 from purecover.counts import ScoreCounts
-from purecover.engines.count import JointCells, joint_cells
+from purecover.engines.cells import JointCells, joint_cells
 from purecover.intervals import paired
 from purecover.intervals.resampling import Resampler, positions, thinned_to_draw
 from purecover.report import pipeline
