@@ -663,7 +663,7 @@ def sample(kind: str, n: int):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [("normal", 1), ("probabilities", 1), ("rare", 1), ("large", 1), ("atom", 1), ("rounded", 2),
-     ("crowded", 2), ("crowds", 2), ("atom in a crowd", 3)],
+     ("crowded", 2), ("crowds", 2), ("atom in a crowd", 2)],
 )  # fmt: skip
 def test_one_pass_is_mostly_enough(passes, kind, expected):
     """Here some ten thousand distinct scores are many; elsewhere it takes half a million."""
@@ -675,7 +675,7 @@ def test_one_pass_is_mostly_enough(passes, kind, expected):
     exact = ScoreCounts.from_scores(scores, labeled)
     low, high = binning_bounds(counts).auc_pu
     assert low <= pu.recovery.auc_pu(exact) <= high <= low + 1e-4 + ROUNDING
-    assert (counts == exact) == (kind == "rounded")
+    assert kind != "rounded" or counts == exact
 
 
 def test_few_scores_are_found_out():
