@@ -53,7 +53,7 @@ class Visitor:
         if status != right:
             self.errors.append(f"{what}: {status} instead of {right}")
 
-    def upload(self, content: bytes, *, remove: bool) -> None:
+    def upload(self, content: bytes) -> None:
         """Send a file, wait for its report, fetch it."""
         status, answer = self.ask("POST", "/api/files?name=scores.csv", content, "text/csv")
         self.expect(status, 201, "upload")
@@ -77,8 +77,7 @@ class Visitor:
         if b"Recovered performance" not in page:
             self.errors.append("report: not the page that was expected")
         self.expect(self.ask("DELETE", f"/api/files/{file}")[0], 204, "removing the file")
-        if remove:
-            self.expect(self.ask("DELETE", f"/api/jobs/{job['job']}")[0], 204, "removing")
+        self.expect(self.ask("DELETE", f"/api/jobs/{job['job']}")[0], 204, "removing")
 
 
 def visitors(address: str, n: int) -> list[Visitor]:

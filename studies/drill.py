@@ -107,9 +107,6 @@ def start_report(visitor: Visitor, file: str, **more: Any) -> tuple[int, bytes]:
     return visitor.ask("POST", "/api/jobs", json.dumps(wanted).encode(), "application/json")
 
 
-# -- kills ---------------------------------------------------------------------------------------
-
-
 def kill_app(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Kill the server, alone or with its workers; the next one must find nothing left."""
     wrong = []
@@ -179,9 +176,6 @@ def kill_monitor(times: Until, rng: random.Random, folder: Path) -> Finding:
         f"{told + 1} partitions kept",
         wrong,
     )
-
-
-# -- disks ---------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -272,9 +266,6 @@ def _undo(place: Path, options: str) -> None:
         filler.unlink()
 
 
-# -- flipped bits --------------------------------------------------------------------------------
-
-
 def flip_bits(times: Until, rng: random.Random, folder: Path) -> Iterator[Finding]:
     """Turn single bits in each saved thing: it is refused, or says what it said."""
     report = evaluate(SAMPLE.scores, SAMPLE.labeled, alpha=0.25, n_resamples=50, random_state=0)
@@ -320,9 +311,6 @@ def flip_bits(times: Until, rng: random.Random, folder: Path) -> Iterator[Findin
 def _packed(file: Path) -> dict[str, bytes]:
     with file.open("rb") as stream:
         return {name: each.tobytes() for name, each in read_sealed(KIND, stream).items()}
-
-
-# -- hostile files -------------------------------------------------------------------------------
 
 
 def hostile_files(n: int, rng: random.Random) -> list[tuple[str, bytes]]:
@@ -453,9 +441,6 @@ def send_hostile(times: Until, rng: random.Random, folder: Path) -> Finding:
     return f"{times.done} hostile files sent to the app", said, wrong
 
 
-# -- uploads while workers are killed ------------------------------------------------------------
-
-
 def upload_and_kill(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Send files, 8 at once, while every few of them a worker is killed."""
     wrong: list[str] = []
@@ -484,7 +469,7 @@ def upload_and_kill(times: Until, rng: random.Random, folder: Path) -> Finding:
                 with lock:
                     if next(taken, None) is None:
                         return
-                visitor.upload(content, remove=True)
+                visitor.upload(content)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(work, browsers))

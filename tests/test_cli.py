@@ -44,9 +44,6 @@ def write_sample(path: Path, rows: int = 60, **columns: Callable[[int], object])
     return path
 
 
-# -- the front door ---------------------------------------------------------------------------
-
-
 def test_help_lists_the_commands(run) -> None:
     result = run("--help")
     assert result.code == 0
@@ -59,16 +56,11 @@ def test_options_are_few_and_named_like_parameters() -> None:
     assert sum(count_options(app).values()) <= 150
     for call, names in {
         evaluate: "alpha sample_weight n_resamples",
-        purecover.evaluate_many: "min_rows metrics n_jobs",
+        purecover.evaluate_many: "metrics n_jobs",
         purecover.compare_priors: "estimators beta",
         purecover.audit.plan: "width figure review",
     }.items():
         assert set(names.split()) <= set(signature(call).parameters) & set(OPTIONS)
-
-
-def test_no_argument_shows_help(run) -> None:
-    result = run()
-    assert (result.code, "evaluate" in result.out) == (0, True)
 
 
 def test_version(run) -> None:
@@ -94,9 +86,6 @@ def test_bad_usage_exits_with_2(run, argv: list[str], says: str) -> None:
     result = run(*argv)
     assert result.code == 2
     assert says in result.err
-
-
-# -- evaluate ---------------------------------------------------------------------------------
 
 
 def test_evaluate_prints_the_report(run) -> None:
@@ -141,20 +130,6 @@ def test_evaluate_estimates_what_is_not_known(run) -> None:
     assert document["estimation"]["intervals"]["alpha"]["varied"] == "scores and proportions"
 
 
-def test_threshold_estimates_what_is_not_known(run) -> None:
-    asked = ("threshold", EXAMPLE, "--precision", "0.5", *FEW)
-    document = run(*asked, "--json").json
-    report = run("evaluate", EXAMPLE, *FEW, "--json").json
-    assert document["proportions"] == report["proportions"]
-    estimation = document["estimation"]
-    assert estimation["intervals"] == report["estimation"]["intervals"]
-    known = run("threshold", EXAMPLE, *ALPHA, "--precision", "0.8", *FEW, "--json").json
-    assert known["estimation"] is None
-    # Every replicate estimates again, which a known alpha does not.
-    assert document["interval"]["varied"] == "scores and proportions"
-    assert known["interval"]["varied"] == "scores"
-
-
 def test_a_refusal_says_that_alpha_is_estimated(run) -> None:
     refused = run("threshold", EXAMPLE, "--precision", "0.99999", *FEW)
     assert refused.code == 2
@@ -163,14 +138,6 @@ def test_a_refusal_says_that_alpha_is_estimated(run) -> None:
     known = run("threshold", EXAMPLE, *ALPHA, "--precision", "0.99999", *FEW)
     assert known.code == 2
     assert "is estimated" not in known.err
-
-
-def test_positive_label_that_is_not_there_lists_the_values(run, tmp_path: Path) -> None:
-    path = write_sample(tmp_path / "a.csv", labeled=lambda i: "ab"[i % 2])
-    result = run("evaluate", path, *QUICK, "--positive-label", "c")
-    assert result.code == 2
-    assert "'a', 'b'" in result.err
-    assert run("evaluate", path, *QUICK, "--positive-label", "a", "--json").json["n_labeled"] == 30
 
 
 def test_checks_that_fail_a_command(run, tmp_path: Path) -> None:
@@ -189,25 +156,12 @@ def test_checks_that_fail_a_command(run, tmp_path: Path) -> None:
     assert run(*options, "--fail-on", "PU001").code == 0
 
 
-# -- columns ----------------------------------------------------------------------------------
-
-
-def test_wrong_column_lists_the_columns(run) -> None:
-    result = run("evaluate", EXAMPLE, *QUICK, "--score", "scroe")
-    assert result.code == 2
-    assert "'scroe'" in result.err
-    assert "'score', 'labeled', 'truth'" in result.err
-
-
 @pytest.mark.parametrize("header", ["S,Y", "y_score,label", "prediction,labelled"])
 def test_obvious_names_are_found(run, tmp_path: Path, header: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"{header}\n.9,1\n.8,0\n.5,1\n.1,0\n", encoding="utf-8")
     document = run("evaluate", path, "--alpha", "0", "--resamples", "0", "--json").json
     assert document["auc_pu"] == 0.75
-
-
-# -- html and files ---------------------------------------------------------------------------
 
 
 def test_html_is_written_with_the_command_on_it(run, tmp_path: Path) -> None:
@@ -255,17 +209,7 @@ def test_a_failure_leaves_the_old_page_and_no_debris(
     assert list(tmp_path.iterdir()) == [page]
 
 
-# -- threshold --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("criterion", ["precision", "recall"])
-def test_threshold_reaches_what_was_asked(run, criterion: str) -> None:
-    document = run("threshold", EXAMPLE, *ALPHA, f"--{criterion}", "0.8", "--json").json
-    assert document["criterion"] == criterion
-    assert document["metrics"]["recovered"][criterion] >= 0.8
-
-
-WISHES = [("precision", "0.8"), ("recall", "0.8"), ("fpr", "0.05"), ("best", "MCC"), ("best", "f1")]
+WISHES = [("precision", "0.8"), ("recall", "0.8"), ("best", "MCC")]
 
 
 @pytest.mark.parametrize("shares", [ALPHA, ("--estimator", "bbe")])
@@ -312,9 +256,6 @@ def test_threshold_prints_text_and_quiet_prints_the_number_alone(run) -> None:
     )
 
 
-# -- interruptions and bugs -------------------------------------------------------------------
-
-
 def raise_it(error: BaseException) -> Callable[..., None]:
     def fail(*_: object, **__: object) -> None:
         raise error
@@ -332,12 +273,6 @@ def test_a_reader_that_left_is_141(run, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("purecover.cli.rows.read_rows", raise_it(BrokenPipeError()))
     monkeypatch.setattr("purecover.cli.shell._forget_stdout", lambda: None)
     assert run("threshold", EXAMPLE, *ALPHA, "--best", "f1").code == 141
-
-
-def test_memory_that_runs_out_is_a_message(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.cli.rows.read_rows", raise_it(MemoryError()))
-    result = run("threshold", EXAMPLE, *ALPHA, "--best", "f1")
-    assert (result.code, "memory" in result.err) == (2, True)
 
 
 def test_a_bug_is_called_a_bug(
@@ -365,15 +300,14 @@ def test_progress_is_shown_on_a_terminal_only(run, monkeypatch: pytest.MonkeyPat
     assert run(*options, "--quiet").err == ""
 
 
-@pytest.mark.parametrize("options", [(), ("--quiet",), ("--json",)])
 @pytest.mark.parametrize(
-    "command",
+    ("command", "options"),
     [
-        ("evaluate", "--html", "page.html"),
-        ("evaluate-many",),
-        ("threshold", "--best=f1"),
-        ("monitor", "state.json"),
-        ("evidence",),
+        (("evaluate", "--html", "page.html"), ()),
+        (("evaluate-many",), ("--quiet",)),
+        (("threshold", "--best=f1"), ("--json",)),
+        (("monitor", "state.json"), ()),
+        (("evidence",), ("--quiet",)),
     ],
 )
 def test_what_contradicts_the_scores_ends_with_1(

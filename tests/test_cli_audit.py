@@ -40,9 +40,6 @@ def fill(path: Path, answers: list[str]) -> Path:
     return path
 
 
-# -- plan -------------------------------------------------------------------------------------
-
-
 def test_the_plan_is_that_of_the_library(run, example) -> None:
     result = run("plan", "--width", "0.05", "--json")
     assert result.json == {"n": plan(width=0.05), "width": 0.05}
@@ -69,9 +66,6 @@ def test_plans_that_cannot_be(run, argv, says) -> None:
     result = run("plan", *argv)
     assert result.code == 2
     assert says in result.err
-
-
-# -- sample -----------------------------------------------------------------------------------
 
 
 def test_the_sample_shows_rows_without_scores_and_labels(run, example, tmp_path) -> None:
@@ -134,9 +128,6 @@ def test_columns_of_the_same_name_are_refused(run, tmp_path) -> None:
     assert result.code == 2
     assert "has a column 'row', and the file of the audit has one of its own" in result.err
     assert run("sample", data, "--n", "3", "--threshold", "0", "--columns", "score").code == 0
-
-
-# -- estimate ---------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from datetime import date
@@ -207,12 +208,27 @@ def test_a_report_for_each_group(run, folder, frame, tmp_path):
     assert "2 tasks, 1 score: 2 of 2 rows evaluated" in text
 
 
-def test_a_group_without_labels_has_a_row_that_says_so(run, frame, tmp_path):
-    path = tmp_path / "one_sided.csv"
-    lone = pl.when(pl.col("labeled") == 1).then(pl.lit("a")).otherwise(pl.col("site"))
-    frame.with_columns(site=lone).write_csv(path)
-    rows = run(path, "--by", "site", *ALPHA, "--json").json["rows"]
-    assert [row["reason"] for row in rows] == [None, "no labeled row among 170"]
+def test_every_group_is_shown_and_the_doubtful_first(run, tmp_path):
+    rng = np.random.default_rng(0)
+    parts = []
+    for week in range(12):
+        positive = rng.random(400) < 0.3
+        scores = rng.normal(size=400) + 1.5 * positive
+        if week == 5:  # the model was turned round
+            scores = -scores
+        labeled = positive & (rng.random(400) < 0.4) & (week != 10)
+        weeks = np.repeat(f"w{week:02d}", 400)
+        parts.append(pl.DataFrame({"week": weeks, "score": scores, "labeled": labeled.astype(int)}))
+    pl.concat(parts).write_csv(tmp_path / "weeks.csv")
+    page = tmp_path / "page.html"
+    options = ["--by", "week", "--alpha", "0.2", "--resamples", "20", "--html", page]
+    result = run(tmp_path / "weeks.csv", *options)
+    shown = [line.split()[0] for line in result.out.splitlines() if re.match(r"w\d\d ", line)]
+    assert shown == ["w05", *(f"w{week:02d}" for week in range(12) if week not in (5, 10))]
+    assert "w10, score: no labeled row among 400" in result.out
+    text = page.read_text(encoding="utf-8")
+    assert all(f"<bdi>w{week:02d}</bdi>" in text for week in range(12) if week != 10)
+    assert "no labeled row among 400" in text
 
 
 def test_groups_of_standard_input(run, folder, monkeypatch):
@@ -289,7 +305,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv"], [*BOTH, "--weight", "truth"], "--sample-weight is for one --score"),
         (["csv"], [*BOTH, "--markdown", "a.md"], "--markdown is for one score"),
         (["csv"], ["--score", "score", "--score", "nope"], "no column named 'nope'"),
-        (["csv"], ["--by", "site", "--html", "a.html"], "--html is for one report"),
+        (["csv"], ["--by", "site", "--markdown", "a.md"], "--markdown is for one report"),
         (["csv"], ["--by", "sites"], "no column named 'sites', asked for by --by"),
         (["csv/*.tsv"], [], "no file matches the pattern"),
         (["csv/one.csv", "three.csv"], [], "there is no file"),
@@ -304,23 +320,6 @@ def test_what_counting_cannot_do_is_refused(run, folder, files, options, match, 
     result = run(*files, *options, *ALPHA)
     assert result.code == 2
     assert match in result.err
-
-
-@COUNTED
-def test_bad_cells_are_refused(run, tmp_path, folder):
-    file = tmp_path / "a.csv"
-    lines = (folder / "all.csv").read_text().splitlines()
-    file.write_text("\n".join([*lines, ",1,hit,1,a,1"]))
-    assert f"{file} has 1 bad cell in column 'score' (row 401 has no value)" in run(file).err
-    file.write_text("\n".join([*lines, "1,2"]))
-    assert "Line: 402; Original Line: 1,2" in run(file).err
-    # Far below the rows that DuckDB looks at to guess types.
-    file.write_text("\n".join([lines[0], *lines[1:] * 60, "much,1,hit,1,a,1"]))
-    result = run(file)
-    assert result.code == 2
-    assert "1 bad cell in column 'score' (row 24001 'much' is not a number)" in result.err
-    file.write_text("\n".join([lines[0], "1,,hit,1,a,1", *lines[1:]]))
-    assert "1 bad cell in column 'labeled' (row 1 has no value)" in run(file).err
 
 
 @pytest.mark.slow

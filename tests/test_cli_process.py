@@ -176,7 +176,14 @@ def beside_modules(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("argv", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    "argv",
+    [  # the one that starts workers, and others in the slow stage
+        pytest.param(argv, marks=[] if "--jobs" in argv else [pytest.mark.slow])
+        for argv in COMMANDS
+    ],
+    ids=" ".join,
+)
 def test_no_module_beside_the_data_is_run(beside_modules: Path, argv: tuple[str, ...]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "purecover", *argv],

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2
 
 import purecover as pu
-from purecover.estimators.alphamax import AlphaMax, AlphaMaxCurve, AlphaMaxN, Curves, deviance
+from purecover.estimators.alphamax import AlphaMax, AlphaMaxN, Curves, deviance
 from purecover.estimators.clean_labels import clean_test
 from purecover.estimators.inclusion_likelihood import (
     _Cells,
@@ -232,35 +232,6 @@ def test_replicates_use_the_bins_of_the_data() -> None:
         curves = Curves(grid, curve(p, q, grid)[None], p[None], q[None], sizes)
         assert row[0] == grid[np.flatnonzero(deviance(curves)[0] <= 0)[-1]]
         assert row[1] == 0.0
-
-
-@pytest.mark.parametrize("cls", [AlphaMax, AlphaMaxN])
-@pytest.mark.parametrize(
-    "case", ["tiny", "one labeled", "two scores", "ties", "huge", "subnormal", "outlier", "shifted"]
-)
-def test_hard_input_gives_an_estimate(cls: type, case: str) -> None:
-    rng = np.random.default_rng(0)
-    n = {"tiny": 10, "one labeled": 1}.get(case, 60)
-    scores = np.concatenate((rng.normal(2, 1, n), rng.normal(0, 1, 200)))
-    labeled = np.arange(n + 200) < n
-    scores = {
-        "two scores": (scores > 1).astype(float),
-        "ties": np.round(scores),
-        "huge": scores * 1e307,
-        "subnormal": np.round(scores * 1000) * 5e-324,
-        "outlier": np.where(np.arange(n + 200) == n + 5, -1e300, scores),
-        "shifted": scores + 1e9,
-    }.get(case, scores)
-    if case == "one labeled":  # which may well leave a single bin
-        try:
-            fitted = cls().fit(scores, labeled)
-        except IdentifiabilityError:
-            return
-    else:
-        fitted = cls().fit(scores, labeled)
-    assert 0 <= fitted.proportions_.alpha < fitted.proportions_.beta <= 1
-    assert isinstance(fitted.curve_, AlphaMaxCurve)
-    assert np.all(np.isfinite(fitted.curve_.log_likelihood))
 
 
 def test_equal_samples_are_refused() -> None:

@@ -15,7 +15,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.clean_labels import CleanTest, clean_many, clean_test
 from purecover.estimators.estimate import PriorEstimate
 from purecover.estimators.scar import _distances, _permutation_test, scar_test
-from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
 
@@ -86,21 +86,6 @@ def test_empty_replicates_do_no_harm() -> None:
     nothing = np.zeros((1, counts.n_thresholds), dtype=np.int64)
     assert clean_many(counts, nothing, nothing).shape == (1,)
     assert clean_many(counts, nothing, counts.unlabeled[None]).tolist() == [True]
-
-
-def test_bad_input() -> None:
-    with pytest.raises(InvalidTypeError, match="'labeled' parameter of clean_test must be given"):
-        clean_test([1, 2])
-    with pytest.raises(InvalidInputError, match="takes no 'labeled' beside a ScoreCounts"):
-        clean_test(with_stragglers(0), [1, 0])
-    for significance in (0, 1, -0.1):
-        with pytest.raises(InvalidInputError, match="'significance' parameter of clean_test"):
-            clean_test(with_stragglers(0), significance=significance)
-    one, none = np.array([0, 1]), np.array([0, 0])
-    for side, few, many in (("labeled", none, one), ("unlabeled", one, none)):
-        counts = ScoreCounts(thresholds=np.array([2.0, 1.0]), labeled=few, unlabeled=many)
-        with pytest.raises(InvalidInputError, match=f"such that an example is {side}"):
-            clean_test(counts)
 
 
 PROPENSITIES = {
@@ -178,33 +163,6 @@ def test_any_interval_of_alpha():
     # An interval from 0 leaves nothing to look at.
     nothing = Interval(estimate=0.1, low=0, high=0.3, confidence_level=0.95, method="mine")
     assert scar_test(X, labeled, alpha=nothing, **more).notes[0].startswith("not decided")
-
-
-@pytest.mark.parametrize(
-    ("alpha", "error", "words"),
-    [
-        (MixtureProportions(0.2), InvalidTypeError, "an estimate with an interval of alpha"),
-        (
-            PriorEstimate(estimator="mine", proportions=MixtureProportions(0.2)),
-            InvalidInputError,
-            "one with an interval of alpha, got none",
-        ),
-        (
-            Interval(estimate=1.2, low=1.1, high=1.3, confidence_level=0.95, method="mine"),
-            InvalidInputError,
-            "a number in",
-        ),
-        (
-            Interval(estimate=1, low=1, high=1, confidence_level=0.95, method="mine"),
-            InvalidInputError,
-            "ends after it begins",
-        ),
-    ],
-)
-def test_bad_intervals(alpha, error, words):
-    X, labeled, _ = drawn(0)
-    with pytest.raises(error, match=f"'alpha' parameter of scar_test must be .*{words}"):
-        scar_test(X, labeled, alpha=alpha)
 
 
 @pytest.mark.slow

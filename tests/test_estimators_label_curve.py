@@ -75,14 +75,6 @@ def test_bins_hold_everyone(n: tuple[int, int]) -> None:
     np.testing.assert_allclose(u + np.exp(bins.log_above), 1)
 
 
-def test_replicates_are_binned_like_the_data() -> None:
-    counts = sample(n=(200, 800)).counts
-    bins = RankBins.from_counts(counts)
-    few, everyone = bins.tally(counts.labeled[None], counts.unlabeled[None])
-    np.testing.assert_array_equal(few[0], bins.labeled)
-    np.testing.assert_array_equal(everyone[0], bins.total)
-
-
 def test_pure_ends_reach_no_deeper_than_they_say() -> None:
     bins = RankBins.from_counts(sample().counts)
     unlabeled = bins.total - bins.labeled
@@ -226,16 +218,6 @@ def _sampled(bins: RankBins, n_chains: int = 200, n_steps: int = 2500) -> Array:
         if i > n_steps // 3:
             kept.append(x[:, 0])
     return np.concatenate(kept)
-
-
-def test_cells_touch_and_their_roots_are_evenly_spaced() -> None:
-    center, spread = np.array([0.4, 0.01]), np.array([0.05, 0.02])
-    low, middle, high = label_curve._cells(center, spread, 7)
-    np.testing.assert_allclose(low[:, 1:], high[:, :-1])
-    np.testing.assert_allclose(low[:, 0], [0.4 - 4.5 * 0.05, 0])  # nothing lies below 0
-    np.testing.assert_allclose(high[:, -1], center + 4.5 * spread)
-    np.testing.assert_allclose(np.sqrt(middle), (np.sqrt(low) + np.sqrt(high)) / 2)
-    np.testing.assert_allclose(np.diff(np.sqrt(high), n=2, axis=1), 0, atol=1e-12)
 
 
 def test_nodes_carry_the_density_with_the_shape_at_its_best() -> None:

@@ -15,7 +15,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.inclusion import LEVELS, binomial_lower, binomial_upper, inclusion_bound
 from purecover.estimators.ratios import BBE, ElkanNoto, RocSlope
 from purecover.estimators.samples import common_notes
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
 LABELED = [0.9, 0.8, 0.8, 0.6, 0.3]
 UNLABELED = [0.9, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
@@ -35,16 +35,6 @@ def slow_bbe(labeled, unlabeled, error=0.1, gamma=0.01):
     return ratio
 
 
-def test_worked_example():
-    estimator = BBE().fit(*two_samples(LABELED, UNLABELED))
-    assert estimator.proportions_.alpha == pytest.approx(0.7)
-    assert estimator.proportions_.beta == 1
-    assert estimator.diagnostics_["threshold"] == 0.3
-    assert estimator.diagnostics_["penalty"] == pytest.approx(1.0471992, abs=1e-7)
-    assert estimator.diagnostics_["labeled_above"] == 1
-    assert any("lean high" in note for note in estimator.diagnostics_["notes"])
-
-
 @given(
     st.lists(st.integers(0, 12), min_size=1, max_size=30),
     st.lists(st.integers(0, 12), min_size=1, max_size=60),
@@ -54,31 +44,6 @@ def test_equals_a_loop_over_all_scores(labeled, unlabeled, error):
     counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
     found = BBE(error=error)._estimate(counts).a
     assert found == pytest.approx(slow_bbe(labeled, unlabeled, error), abs=1e-9)
-
-
-def test_flipped_replicates_equal_flipped_fits():
-    counts = simulate.binormal(2).sample(80, 300, alpha=0.4, beta=0.9, random_state=1).counts
-    found = BBE()._estimate_many_flipped(counts, counts.labeled[None], counts.unlabeled[None])
-    assert found[0, 0] == BBE()._estimate(counts.flipped()).a
-
-
-def test_weights():
-    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
-    plain = BBE().fit(sample.scores, sample.labeled)
-    # Equal weights say nothing, whatever they are.
-    for weight in (1.0, 2.0, 0.01):
-        same = np.full(sample.scores.size, weight)
-        weighted = BBE().fit(sample.scores, sample.labeled, sample_weight=same)
-        assert weighted.proportions_.alpha == pytest.approx(plain.proportions_.alpha, rel=1e-9)
-        assert weighted.diagnostics_["penalty"] == pytest.approx(plain.diagnostics_["penalty"])
-    # Weights move shares as repeated rows do; the penalty follows the effective size.
-    repeats = np.random.default_rng(0).integers(1, 4, sample.scores.size)
-    weighted = BBE().fit(sample.scores, sample.labeled, sample_weight=repeats)
-    cut = weighted.diagnostics_["threshold"]
-    rows = np.repeat(np.arange(repeats.size), repeats)
-    scores, labeled = sample.scores[rows], sample.labeled[rows]
-    ratio = (scores[~labeled] >= cut).mean() / (scores[labeled] >= cut).mean()
-    assert weighted.proportions_.alpha == pytest.approx(ratio)
 
 
 def slow_upper(k, n, error):
@@ -98,18 +63,6 @@ def slow_slope(labeled, unlabeled, error):
             high = slow_upper(int((unlabeled >= t).sum()), unlabeled.size, error)
             best = min(best, high / low)
     return best
-
-
-def test_worked_examples():
-    assert binomial_upper(np.array([5.0]), 100, 0.1) == pytest.approx(0.0907715, abs=1e-7)
-    ratio = binomial_upper(np.array([30.0]), 1000, 0.1) / binomial_lower(np.array([80.0]), 100, 0.1)
-    assert ratio == pytest.approx(0.0516087, abs=1e-7)
-    counts = ScoreCounts.from_counts([1, 0], labeled=[80, 20], unlabeled=[30, 970])
-    estimator = RocSlope().fit(counts)
-    assert estimator.proportions_.alpha == pytest.approx(0.0516087, abs=1e-7)
-    assert estimator.diagnostics_["ratio"] == pytest.approx(0.0375)
-    assert estimator.diagnostics_["labeled_above"] == pytest.approx(0.8)
-    assert estimator.diagnostics_["threshold"] == 1
 
 
 @given(st.integers(0, 60), st.integers(1, 60), st.floats(0.001, 0.5))
@@ -149,21 +102,6 @@ def test_replicates_use_the_thresholds_of_the_data():
         assert a == pytest.approx(min(slopes), rel=1e-6)
     itself = RocSlope()._estimate_many(counts, counts.labeled[None], counts.unlabeled[None])
     assert itself[0, 0] == pytest.approx(RocSlope()._estimate(counts).a, rel=1e-12)
-
-
-def test_roc_slope_weights():
-    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
-    plain = RocSlope().fit(sample.scores, sample.labeled).proportions_.alpha
-    for weight in (1.0, 2.0, 0.01):
-        same = np.full(sample.scores.size, weight)
-        found = RocSlope().fit(sample.scores, sample.labeled, sample_weight=same)
-        assert found.proportions_.alpha == pytest.approx(plain, rel=1e-6)
-    # Uneven weights carry less information than as many rows: bounds are wider.
-    repeats = np.random.default_rng(0).integers(1, 4, sample.scores.size)
-    rows = np.repeat(np.arange(repeats.size), repeats)
-    repeated = RocSlope().fit(sample.scores[rows], sample.labeled[rows])
-    weighted = RocSlope().fit(sample.scores, sample.labeled, sample_weight=repeats)
-    assert weighted.proportions_.alpha > repeated.proportions_.alpha
 
 
 @pytest.mark.parametrize(("shift", "spoken"), [(-1, True), (0, True), (1, False)])
@@ -278,17 +216,6 @@ def test_scores_that_are_no_probabilities():
     assert "scores from -1 to 3" in str(caught.value)
 
 
-def test_says_only_what_is_so():
-    plain = ElkanNoto(calibration="none", quantile=1.0)
-    found = plain.fit([*LABELED_ELKAN_NOTO, *UNLABELED_ELKAN_NOTO], [1] * 3 + [0] * 7).diagnostics_
-    assert not any("alpha = 0" in note for note in found["notes"])
-    assert found["at_edge"] is False
-    none = plain.fit([1.0, 0.4, 0.0, 0.0, 0.0], [1, 1, 0, 0, 0])
-    assert none.proportions_.alpha == 0
-    assert any("alpha = 0" in note for note in none.diagnostics_["notes"])
-    assert none.diagnostics_["at_edge"] is True
-
-
 def test_binomial_bound_by_hand():
     # Ranks are fixed by the size alone: with 20 labeled, the 18th, 16th, ... 4th.
     rng = np.random.default_rng(0)
@@ -337,16 +264,3 @@ def test_too_few_examples_say_nothing():
     assert inclusion_bound(counts) == 1
     inverted = ScoreCounts.from_scores(np.arange(100), np.arange(100) < 30)
     assert inclusion_bound(inverted) == 1
-
-
-def test_bad_parameters():
-    counts = ScoreCounts.from_scores([3, 2, 1, 0], [1, 1, 0, 0])
-    with pytest.raises(InvalidTypeError, match="'labeled' parameter of inclusion_bound"):
-        inclusion_bound([1, 2])
-    with pytest.raises(InvalidInputError, match="takes no 'labeled' beside a ScoreCounts"):
-        inclusion_bound(counts, [1, 1, 0, 0])
-    nobody = ScoreCounts(thresholds=np.array([1.0]), labeled=np.array([0]), unlabeled=np.array([3]))
-    with pytest.raises(InvalidInputError, match="such that an example is labeled"):
-        inclusion_bound(nobody)
-    with pytest.raises(InvalidInputError, match="confidence_level"):
-        inclusion_bound(counts, confidence_level=1.0)

@@ -1,7 +1,6 @@
 """Hostile input: always an error of purecover's own or a valid result, and no foreign warning.
 
-The fast tests try some examples of everything, the same tests marked slow more than a thousand, and
-`make fuzz` more than ten thousand.
+The tests try some examples of everything, `make fuzz` more than ten thousand.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import counts, nasty_columns, nasty_numbers, nasty_scalars, proportions
 from tests.test_counts import assert_valid
@@ -23,8 +22,6 @@ from tests.test_errors import FREE_EVERYWHERE, VALID, find
 
 import purecover as pu
 from purecover.exceptions import PurecoverError, PurecoverWarning
-
-N_SLOW = 100
 
 
 def outcome(call: Callable[[], Any]) -> Any:
@@ -248,12 +245,4 @@ def resampling_valid_counts(data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 @given(data=st.data())
 def test_fuzz(name: str, data: st.DataObject) -> None:
-    TARGETS[name](data)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=N_SLOW)
-@given(data=st.data())
-def test_fuzz_at_length(name: str, data: st.DataObject) -> None:
     TARGETS[name](data)

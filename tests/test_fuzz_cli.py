@@ -111,10 +111,6 @@ def malformed_files() -> Iterator[tuple[str, bytes]]:
 FILES = dict(malformed_files())
 
 
-def test_there_are_enough_fuzz_files() -> None:
-    assert len(FILES) >= 200
-
-
 def check_run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     """What holds whatever the input; the document of a result, or None."""
     code = main(argv)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from scipy.stats import norm
 
 import purecover as pu
@@ -31,7 +30,6 @@ from purecover.intervals.resampling import (
     PoissonResampler,
     Resampler,
     draw_many,
-    resampler_for,
     thinned_to_draw,
 )
 from purecover.recovery.curves import REPAIRS
@@ -78,21 +76,6 @@ class TestAucInterval:
         assert pu.intervals.auc_interval(
             mirrored, pu.MixtureProportions(0.0)
         ).high == pytest.approx(1 - interval.low, abs=1e-9)
-
-    def test_perfect_separation_does_not_depend_on_the_unit_of_weight(self) -> None:
-        lows = {
-            round(
-                pu.intervals.auc_interval(
-                    pu.ScoreCounts.from_scores(
-                        [5, 4, 3, 2, 1, 0], [1, 1, 1, 0, 0, 0], sample_weight=[unit] * 6
-                    ),
-                    pu.MixtureProportions(0.0),
-                ).low,
-                9,
-            )
-            for unit in (0.001, 1, 1000)
-        }
-        assert len(lows) == 1
 
     @pytest.mark.slow
     @pytest.mark.parametrize("beta", [1.0, 0.75])
@@ -266,17 +249,6 @@ class TestBootstrap:
         for name, interval in result.intervals().items():
             assert interval.estimate == pytest.approx(expected[name])
             assert interval.low < interval.estimate < interval.high, name
-
-    @pytest.mark.slow
-    def test_thinning_changes_next_to_nothing(self, all_scores: Callable[[], None]) -> None:
-        s = draw(n_labeled=1000, n_unlabeled=5000)
-        coarse = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
-        all_scores()
-        exact = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
-        for name in ("roc_auc", "auc_pr", "precision", "recall", "mcc"):
-            one, two = exact.interval(name), coarse.interval(name)
-            assert two.low == pytest.approx(one.low, abs=one.width / 4), name
-            assert two.width == pytest.approx(one.width, rel=0.2), name
 
     @given(st.floats(0.01, 0.99), st.floats(0.0, 1.0))
     def test_undoing_the_grouping_leaves_the_ends_where_they_are(
@@ -474,22 +446,6 @@ class TestBootstrapWithEstimator:
             assert np.count_nonzero(np.abs(apart) > 1e-9) <= 2
         assert result.estimates["alpha"] == s.proportions.alpha
 
-    def test_precision_follows_the_prior_of_the_replicate(self) -> None:
-        s = draw()
-        result = pu.intervals.bootstrap(
-            s.counts,
-            s.proportions,
-            estimator=TopRatio(),
-            metrics=["precision", "recall", "fpr"],
-            threshold=0.8,
-            curves=False,
-            n_resamples=20,
-            random_state=0,
-        )
-        alpha, tpr, fpr = (result.replicates[key] for key in ("alpha", "recall", "fpr"))
-        expected = alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
-        np.testing.assert_allclose(result.replicates["precision"], expected)
-
     def test_an_independent_error_adds_as_the_formula_says(self) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
         result = pu.intervals.bootstrap(
@@ -623,20 +579,6 @@ class TestResamplers:
         if kind is MultinomialResampler:
             assert set(draws.sum(1)) == {n}
 
-    @pytest.mark.slow
-    def test_weighted_poisson_moments(self) -> None:
-        weights = np.tile([0.5, 2.0, 1.0, 3.0, 1.0, 1.0], 5)
-        scores = np.tile([1, 1, 1, 0, 0, 1], 5)
-        labeled = np.tile([1, 1, 1, 1, 0, 0], 5)
-        counts = pu.ScoreCounts.from_scores(scores, labeled == 1, sample_weight=weights)
-        resampler = resampler_for(counts)
-        assert isinstance(resampler, PoissonResampler)  # only it can draw weights
-        rng = np.random.default_rng(0)
-        draws = np.array([resampler.draw(rng).labeled for _ in range(5000)])
-        np.testing.assert_allclose(draws.mean(0), [17.5, 15.0], rtol=0.02)
-        # Of the rows themselves: sums of squared weights.
-        np.testing.assert_allclose(draws.var(0), [5 * (0.25 + 4 + 1), 5 * 9.0], rtol=0.08)
-
     def test_groups_of_one_are_plain_rows(self) -> None:
         s = draw(n_labeled=300, n_unlabeled=1500)
         resampler = pu.intervals.group_resampler(s.scores, s.labeled, np.arange(s.scores.size))
@@ -755,22 +697,6 @@ class TestCrowded:
             expected = n * (np.diag(share) - np.outer(share, share))
             np.testing.assert_allclose(np.cov(rows.T), expected, atol=0.06 * n)
 
-    @pytest.mark.slow
-    def test_one_cell_is_binomial(self) -> None:
-        """The whole distribution of one count, beside the exact one."""
-        counts = pu.ScoreCounts.from_counts([1, 0], labeled=[40, 10], unlabeled=[20, 30])
-        rng = np.random.default_rng(1)
-        resampler = MultinomialResampler(counts)
-        first = np.array([resampler.draw(rng).labeled[0] for _ in range(20_000)])
-        # Counts are in decreasing order of score: 40 of 50 at the higher one.
-        edges = np.arange(34, 47)
-        law = stats.binom(50, 0.8)
-        expected = np.concatenate(([law.cdf(33)], law.pmf(edges), [law.sf(46)])) * first.size
-        seen = np.array(
-            [(first < 34).sum(), *[(first == k).sum() for k in edges], (first > 46).sum()]
-        )
-        assert stats.chisquare(seen, expected).pvalue > 1e-3
-
 
 class TestTop:
     """Groups of like size hold more unlabeled than the top k; those that are drawn must not."""
@@ -830,26 +756,6 @@ class TestTop:
 
 
 class TestLargeBootstrap:
-    def test_how_many_replicates_where_nobody_says(
-        self, sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        asked = []
-
-        class EnoughError(Exception):
-            pass
-
-        def spy(*_: object, n_resamples: int, **__: object) -> None:
-            asked.append(n_resamples)
-            raise EnoughError
-
-        monkeypatch.setattr("purecover.report.pipeline.measure_replicates", spy)
-        for counts in (sample.counts, sample.counts.thinned(100)):
-            with pytest.raises(EnoughError):
-                pu.evaluate(counts, alpha=0.25)
-        with pytest.raises(EnoughError):
-            pu.evaluate(sample.counts, alpha=0.25, n_resamples=7)
-        assert asked == [1000, 2000, 7]
-
     @pytest.mark.slow
     def test_intervals_are_those_of_finer_counts(
         self, sample: pu.simulate.Sample, all_scores: Callable[[], None]

@@ -96,30 +96,6 @@ def test_a_known_beta(estimator: PriorEstimator) -> None:
     assert row.ends("delta") == pytest.approx((0.8 - 0.8 * alone.high, 0.8 - 0.8 * alone.low))
 
 
-def test_few_examples_and_few_resamples_are_noted() -> None:
-    scores, labeled = np.arange(60.0), np.arange(60) >= 52
-    few = compare_priors(scores, labeled, estimators=PAIR, n_resamples=39)
-    assert len(few.notes) == 2
-    assert "8 labeled examples say little" in few.notes[0]
-    assert "39 resamples are rough" in few.notes[1]
-    for note in few.notes:
-        assert note in " ".join(str(few).split())
-    # One page does not send to intervals that it warns of.
-    assert "the estimate is rough, and so is its interval" in few["bbe"].notes[0]
-    assert "read its interval" not in str(few)
-    more = compare_priors(scores, np.arange(60) >= 50, estimators=["bbe"], n_resamples=0)
-    assert "the estimate is rough, read its interval" in more["bbe"].notes[0]
-    assert few.to_dict()["notes"] == list(few.notes)
-    assert compare_priors(scores, labeled, estimators=PAIR, n_resamples=0).notes == ()
-    assert compare_priors(COUNTS, estimators=["bbe"], n_resamples=40).notes == ()
-    # Weights that add up to little are no few examples.
-    light = np.full(SAMPLE.scores.size, 0.001)
-    weighted = compare_priors(
-        SAMPLE.scores, SAMPLE.labeled, sample_weight=light, estimators=["bbe"], n_resamples=40
-    )
-    assert weighted.notes == ()
-
-
 def test_all_estimators_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_compare, "default_estimator", lambda: NoisyLabels(Says(0.5)))
     found = compare_priors(COUNTS, n_resamples=0)
@@ -406,19 +382,6 @@ def test_by_default_only_scores_have_intervals() -> None:
     assert asked["tice"].intervals
     assert NO_FEATURE_INTERVALS not in asked.notes
     assert compare_priors(SCORES, LABELED, estimators=["bbe"]).n_resamples == 200
-
-
-@pytest.mark.parametrize("features", [X[:-1], X[:0], np.ones((1000, 2, 2)), "a,b,c"])
-def test_wrong_features(features: Any) -> None:
-    words = r"'features' parameter of compare_priors must be a table with as many rows"
-    with pytest.raises(InvalidInputError, match=words):
-        compare_priors(SCORES, LABELED, features=features, estimators=["tice"], **QUIET)
-    with pytest.raises(InvalidInputError, match=r"'groups' parameter .* None beside features"):
-        compare_priors(labeled=LABELED, features=X, groups=LABELED)
-    row = compare_priors(labeled=LABELED, features=np.where(X > 3, np.nan, X), estimators=["tice"])[
-        "tice"
-    ]
-    assert "a table of finite numbers" in str(row.error)
 
 
 def test_text_frame_and_json_say_what_was_looked_at() -> None:

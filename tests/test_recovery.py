@@ -316,47 +316,6 @@ def test_likelihood_is_continuous_where_contrast_vanishes(
     np.testing.assert_allclose(curves[0].fpr, curves[1].fpr, atol=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*contradict these scores")
-def test_likelihood_matches_a_general_solver() -> None:
-    """Maximize the same likelihood over the same monotone ratio by brute force."""
-    from scipy.optimize import minimize
-
-    counts = pu.ScoreCounts.from_counts(
-        range(6), labeled=[3, 5, 9, 14, 25, 44], unlabeled=[120, 90, 80, 60, 40, 30]
-    )
-    alpha, beta = 0.25, 0.8
-    labeled, unlabeled = counts.labeled[::-1], counts.unlabeled[::-1]
-
-    def densities(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # f0 by softmax; f1 = f0 times an increasing ratio.
-        f0 = np.exp(theta[:6] - theta[:6].max())
-        f0 /= f0.sum()
-        f1 = f0 * np.exp(np.cumsum(np.append(0, theta[6:] ** 2)))
-        return f1 / f1.sum(), f0
-
-    def loss(theta: np.ndarray) -> float:
-        f1, f0 = densities(theta)
-        return -float(
-            labeled @ np.log(beta * f1 + (1 - beta) * f0)
-            + unlabeled @ np.log(alpha * f1 + (1 - alpha) * f0)
-        )
-
-    best = min(
-        (minimize(loss, np.random.default_rng(i).normal(size=11), method="BFGS") for i in range(5)),
-        key=lambda r: r.fun,
-    )
-    roc = pu.recover_roc(
-        counts, pu.MixtureProportions(alpha, beta), repair="likelihood", concavity_guard=False
-    )
-    f1, f0 = (np.diff(rate)[::-1] for rate in (roc.tpr, roc.fpr))
-    ours = -float(
-        labeled @ np.log(beta * f1 + (1 - beta) * f0)
-        + unlabeled @ np.log(alpha * f1 + (1 - alpha) * f0)
-    )
-    assert ours == pytest.approx(best.fun, abs=1e-3)
-
-
 @pytest.mark.parametrize("repair", ["hull", "likelihood"])
 def test_concavity_guard(repair: pu.recovery.curves.Repair) -> None:
     crooked = pu.simulate.binormal(1.0, 3.0).sample(1000, 10_000, alpha=0.25, random_state=0)

@@ -8,7 +8,6 @@ import math
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
-from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +23,6 @@ from sklearn.tree import DecisionTreeClassifier
 from tests import strategies
 
 import purecover as pu
-from purecover import simulate
 from purecover._validation import check_real
 from purecover.documents.summary import PRICES
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
@@ -34,7 +32,7 @@ from purecover.exceptions import (
     RecoveryWarning,
 )
 from purecover.proportions import GivenProportions
-from purecover.report import pipeline, results
+from purecover.report import results
 
 # == evaluate ==================================================================================
 
@@ -247,19 +245,6 @@ class TestContradicted:
         assert (given.infeasible, given.auc) == (False, 1.0)
         (check,) = [each for each in given.checks if each.code == "PU008"]
         assert "the true AUC is near 1 if alpha and beta are right" in check.hint
-
-
-def test_known_clean_labels_narrow_the_interval_by_what_is_said() -> None:
-    rows = pu.simulate.binormal(2.0).sample(300, 2000, alpha=0.3, beta=0.95, random_state=0)
-    report = pu.evaluate(rows.scores, rows.labeled, n_resamples=10)
-    found = report.estimation
-    assert found is not None
-    assert found.alpha_clean is not None
-    low, high = found.alpha_clean
-    narrower = high - low <= 0.95 * found.intervals["alpha"].width
-    text = " ".join(report.details().split())
-    assert (f"the interval of alpha becomes [{low:.3f}, {high:.3f}]" in text) == narrower
-    assert pu.evaluate(rows.scores, rows.labeled, beta=1).estimation.alpha_clean is None
 
 
 def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> None:
@@ -566,13 +551,6 @@ def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
 
 # == others ====================================================================================
 
-SAMPLE = simulate.binormal(2.0).sample(150, 600, alpha=0.3, random_state=0)
-
-
-@cache
-def report_others(**more: Any) -> pu.PUReport:
-    return pu.evaluate(SAMPLE.scores, SAMPLE.labeled, n_resamples=20, random_state=0, **more)
-
 
 # == models ====================================================================================
 
@@ -697,24 +675,12 @@ def test_a_calibrated_classifier_is_judged_by_its_probabilities():
         ({"alpha": 1.5}, "'alpha'"),
         ({"prior_estimator": "nonsense", "alpha": None}, "'prior_estimator'"),
         ({"prior_estimator": "bbe"}, "'prior_estimator' .* left out where 'alpha' is given"),
-        ({"n_resamples": -1}, "'n_resamples'"),
-        ({"target": "nonsense"}, "'target'"),
-        ({"threshold": "high"}, "'threshold'"),
-        ({"repair": "nonsense"}, "'repair'"),
         ({"ignore_checks": ["PU999"]}, "'ignore_checks'"),
-        ({"confidence_level": 95}, "'confidence_level'"),
-        ({"f_beta": -1}, "'f_beta'"),
         ({"cv": 1}, "'cv'"),
-        ({"method": "predict"}, "'method'"),
-        ({"random_state": -1}, "'random_state'"),
         ({"groups": [1, 2]}, "'groups'"),
         ({"truth": [True] * 99}, "'truth' .* as long as X has rows"),
-        ({"truth": [1.0, np.nan] * 50}, "'truth' .* free of missing"),
-        ({"truth": np.arange(100)}, "'truth' .* two-valued"),
         ({"top_k": 10**6}, "'top_k' .* at most the"),
         ({"sample_weight": np.zeros(100)}, "'sample_weight' .* zero for all labeled"),
-        ({"sample_weight": -np.ones(100)}, "'sample_weight' .* non-negative"),
-        ({"progress": 3}, "'progress'"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_fitted(wrong: dict[str, Any], message: str):
@@ -812,17 +778,6 @@ def test_what_would_narrow_the_interval() -> None:
     assert "More rows like these would narrow it by less than a fifth." in text
     assert pu.PUReport.from_json(report.to_json()).prices == report.prices
     assert not pu.evaluate(example.scores, example.labeled, alpha=0.4, n_resamples=20).prices
-
-
-def test_errors_surface_in_evaluate(
-    sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(pipeline, "run_checks", fail)
-    with pytest.raises(ZeroDivisionError):
-        pu.evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
 
 
 def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], ModuleType]) -> None:

@@ -50,13 +50,6 @@ def test_the_script_makes_the_bundled_scores(tmp_path: Path) -> None:
     assert json.loads((tmp_path / name).read_text()) == json.loads((DATA / name).read_text())
 
 
-def test_alpha_of_the_example_is_counted() -> None:
-    _, labeled, truth = read_example(DATA / "example_scores.csv").T
-    about = json.loads((DATA / "example_scores.json").read_text())
-    assert about["alpha"] == round(float(truth[labeled == 0].mean()), 4)
-    assert truth[labeled == 1].all()  # clean labels
-
-
 # -- requirements ---------------------------------------------------------------------------
 
 

@@ -22,8 +22,8 @@ STUDIES = {
     ],
     "trust": ["--replicates", "1", "--slow-replicates", "1"],
     "speed": [
-        *("--parts", "counts,reports,estimators,files", "--replicates", "1", "--sizes", "2000"),
-        *("--size", "1e3", "--resamples", "10", "--large", "200+2000", "--only", "bbe"),
+        *("--replicates", "1", "--sizes", "2000", "--reports", "1e3"),
+        *("--large", "200+2000", "--only", "bbe"),
     ],
     "leaderboard": ["--tiny", "--parts", "a", "--no-slow"],
     "drill": ["--scale", "0.01", "--parts", "kill-monitor,bits,uploads"],

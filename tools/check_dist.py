@@ -48,10 +48,10 @@ def main() -> None:
         *differences(wheel.name, in_wheel, package),
         *differences(sdist.name, in_sdist - ADDED, files - ONLY_IN_CLONES),
     ]
-    for path in (wheel, sdist):
+    for path in sorted(folder.iterdir()):
         size = path.stat().st_size
         print(f"{path.name}: {size / 1e6:.2f} MB")
-        if size > LARGEST[path.suffix]:
+        if path in {wheel, sdist} and size > LARGEST[path.suffix]:
             problems.append(f"{path.name} has more than {LARGEST[path.suffix]:,} bytes")
     if problems:
         sys.exit("\n".join(problems))

@@ -119,13 +119,3 @@ def test_replicates_without_labeled_examples_have_no_estimate():
     unlabeled = np.vstack((counts.unlabeled, counts.unlabeled))
     found = DistCurve()._estimate_many(counts, labeled, unlabeled)
     assert np.isnan(found[:, 0]).tolist() == [False, True]
-
-
-def test_many_distance_curves_are_single_ones() -> None:
-    rng = np.random.default_rng(0)
-    n_curves, n_points = 103, 70  # more than few of them, and more points than a word has bits
-    points = np.sort(rng.integers(0, 400, (n_curves, n_points)) / 8, axis=1)  # with ties
-    draws = rng.integers(-80, 480, (n_curves, n_points)) / 8
-    found = distance_curves(draws, points)
-    for i in range(0, n_curves, 17):
-        assert found[i].tolist() == slow_curve(draws[i], points[i])

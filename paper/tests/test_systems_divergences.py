@@ -19,8 +19,6 @@ from purecover_paper.systems.divergences import (
     _held_out,
     bumps,
     fold_slices,
-    pearson_prior,
-    pearson_weights,
     penalized_l1,
     smallest_share,
     squared_distances,
@@ -48,16 +46,6 @@ def test_bumps_equal_their_formula(n_rows, n_features):
         for j, center in enumerate(centers):
             expected = np.exp(-np.sum((row - center) ** 2) / (2 * 0.8**2))
             assert found[i, j] == pytest.approx(expected)
-
-
-def test_worked_example():
-    values = [bumps(squared_distances(side, LABELED), 1.0) for side in (LABELED, UNLABELED)]
-    moments, _ = _cross_validated(values, 2 / 5, 1)
-    np.testing.assert_allclose(moments.h, [0.803265, 0.803265], atol=1e-6)
-    np.testing.assert_allclose(moments.H, [[0.547176, 0.485525], [0.485525, 0.550815]], atol=1e-6)
-    weights = pearson_weights(moments, np.array([0.1]))[:, 0]
-    np.testing.assert_allclose(weights, [0.715914, 0.700155], atol=1e-6)
-    assert pearson_prior(moments, weights) == pytest.approx(0.8079152, abs=1e-7)
 
 
 def test_cross_validation_equals_refitting_without_each_fold():
@@ -95,12 +83,6 @@ def test_too_high_where_they_do_and_by_how_much():
     tau = c * g / (c * g + (1 - c) * (alpha * g + (1 - alpha) * f0))
     other = ElkanNoto(variant="e1", calibration="none").fit(tau, labeled).proportions_.alpha
     assert other == pytest.approx(limit, abs=0.05)
-
-
-def test_l1_worked_example():
-    means = [bumps(squared_distances(s, UNLABELED), 1.0).mean(0) for s in (LABELED, UNLABELED)]
-    found = penalized_l1(np.array([0.3, 0.5, 0.7, 0.9]), *means, 1.0)
-    np.testing.assert_allclose(found, [0.7, 0.5, 0.3005323, 0.1540092], atol=1e-7)
 
 
 @given(

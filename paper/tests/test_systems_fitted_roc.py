@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
@@ -114,13 +114,3 @@ def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
     assert "many others fit as well" in found["notes"][-1]
     values = np.digitize(sample.scores, np.linspace(0, 2, n_values))
     assert FittedRoc(family=family).fit(values, sample.labeled).diagnostics_["identifiable"] is True
-
-
-@both
-def test_deviance_is_twice_the_divergence(family):
-    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 2, 0, 2, 1], [1, 2, 0, 3, 4])
-    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
-    fitted = slow_curve(family, parameters_of(family), points.x)
-    terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
-    (found,) = deviance(family, parameters_of(family), points)
-    assert found == pytest.approx(2 * np.sum(points.weight * terms))

@@ -53,17 +53,6 @@ def slow_step(labeled, unlabeled, alpha, beta, means, covariances):
     return r_unlabeled.mean(), r_labeled.mean(), moments
 
 
-def test_mixture_worked_example():
-    em = GaussianEM(np.array([[0.0], [1.0], [2.0]]))
-    tally = Tally(np.array([0.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0]))
-    start = mixtures_of(0.5, 0.9, [[2.0], [0.0]], np.ones((2, 1, 1)))
-    found = em.step(start, tally)
-    assert found.alpha[0] == pytest.approx(0.5)
-    assert found.beta[0] == pytest.approx(0.942593, abs=1e-6)
-    np.testing.assert_allclose(found.means[0, :, 0], [1.516007, 0.537545], atol=1e-6)
-    np.testing.assert_allclose(found.covariances[0, :, 0, 0], [0.320170, 0.414575], atol=1e-6)
-
-
 def test_step_and_likelihood_equal_slow_ones():
     X, labeled = two_classes(40, 90, 0.3, 0.8)
     means = np.array([[2.0, 0.5, 0], [0, 0, 0.3]])
@@ -121,8 +110,7 @@ def test_clean_labels_and_empty_components_stay():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beta", [1.0, 0.75])
-@pytest.mark.parametrize("alpha", [0.05, 0.25, 0.6])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.75), (0.6, 1.0)])
 def test_right_on_normal_scores(alpha, beta):
     sample = simulate.binormal(2).sample(2000, 10_000, alpha=alpha, beta=beta, random_state=1)
     estimator = GaussianMixtures(clean="never").fit(sample.scores, sample.labeled)

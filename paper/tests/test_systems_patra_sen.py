@@ -78,13 +78,3 @@ def test_replicates_find_the_same_bend_from_few_distances(separation):
     found = PatraSen()._estimate_many(counts, *sides)
     every = [PatraSen()._estimate(drawn).a for drawn in replicates_of(counts, *sides)]
     np.testing.assert_array_equal(found[:, 0], every)
-
-
-def test_patra_sen_worked_example():
-    # One of five unlabeled scores, the highest, is where the labeled one is.
-    estimator = PatraSen(n_grid=10).fit([5, 1, 2, 3, 4, 5], [1, 0, 0, 0, 0, 0])
-    assert estimator.proportions_.alpha == pytest.approx(0.2)
-    d = estimator.diagnostics_["distances"]
-    # At nu = 0.7 the rest is .2 .4 .6 .8 .7: isotonic .75 .75 at the end, both cut to .7.
-    assert d[6] == pytest.approx(np.sqrt(0.2 * 0.1**2))
-    assert d[7] == d[8] == d[9] == 0

@@ -35,7 +35,7 @@ def test_later_samples_are_read_with_honest_intervals(beta: float) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::purecover.exceptions.RecoveryWarning")
-@pytest.mark.parametrize("estimator", [None, pu.estimators.LabelCurve(), pu.estimators.BBE()])
+@pytest.mark.parametrize("estimator", [None, pu.estimators.BBE()])
 @pytest.mark.parametrize(("apart", "alpha"), [(2.0, 0.3), (12.0, 0.0), (2.0, 0.9)])
 def test_odd_replicates_say_nothing(estimator: Any, apart: float, alpha: float) -> None:
     """Labels that are sure, classes that are apart, replicates whose samples do not differ."""
