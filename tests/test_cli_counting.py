@@ -16,8 +16,7 @@ from tests.command_line import call_main
 
 import purecover as pu
 from purecover.cli import counting
-from purecover.engines.count import count_lazy
-from purecover.engines.scan import Scan
+from purecover.engines.scan import Scan, count_lazy
 
 ALPHA = ("--alpha", "0.2", "--resamples", "20")
 

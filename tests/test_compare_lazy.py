@@ -13,8 +13,8 @@ from tests.test_compare_scores import paired_rows
 from tests.test_engines import frame_of
 
 import purecover as pu
-from purecover.engines import count as _joint
-from purecover.engines.count import count_lazy
+from purecover.engines import cells as _joint
+from purecover.engines.scan import count_lazy
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.resampling import thinned_to_draw

@@ -12,7 +12,7 @@ from purecover import simulate as simulate
 from purecover.counts import ScoreCounts as ScoreCounts
 from purecover.displays.curves import RecoveredPrDisplay as RecoveredPrDisplay
 from purecover.displays.curves import RecoveredRocDisplay as RecoveredRocDisplay
-from purecover.engines.scan import scan_files as scan_files
+from purecover.engines.files import scan_files as scan_files
 from purecover.estimators.compare import compare_priors as compare_priors
 from purecover.example import load_example as load_example
 from purecover.models.calibrated import PUCalibratedClassifier as PUCalibratedClassifier

@@ -17,6 +17,7 @@ from purecover._inputs import Tabular, make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.engines import count
+from purecover.engines.scan import EXACT_LIMIT
 from purecover.exceptions import InvalidInputError
 
 
@@ -189,7 +190,7 @@ class ScoreCounts:
         negative_label: object = None,
         by: str | None = None,
         tolerance: float = 1e-4,
-        exact_limit: int = count.EXACT_LIMIT,
+        exact_limit: int = EXACT_LIMIT,
     ) -> Self | dict[Any, Self]:
         """Count scores held in a data frame of any engine.
 
@@ -227,10 +228,10 @@ class ScoreCounts:
 
         Notes
         -----
-        The first pass counts in some ten thousand bins, 4,096 for each doubling of the score
-        (of its distance from 1 between 1/2 and 1), with the smallest and largest score of each.
-        A bin of one score costs nothing. Bins that keep the AUC from being known to
-        ``tolerance`` are split in a further pass, which is rarely needed. No row is dropped:
+        The first pass counts in some ten thousand bins, 5,120 for each doubling of the score
+        (as many on average between 1/256 and 1, all of one width), with the smallest and largest
+        score of each. A bin of one score loses nothing. Bins that keep the AUC from being known
+        to ``tolerance`` are split in a further pass, which is rarely needed. No row is dropped:
         one with a missing, NaN or infinite value is refused, with the numbers of such rows.
 
         Examples

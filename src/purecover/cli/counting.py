@@ -19,7 +19,7 @@ from purecover.cli.files import FORMATS, DataFile, Request, Words, suffix_of
 from purecover.cli.output import CommandError, refuse
 from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
-from purecover.engines.scan import first_given_twice
+from purecover.engines.files import first_given_twice
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate

@@ -29,7 +29,7 @@ from purecover._typing import FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError, option
 from purecover.documents.formats import cut
-from purecover.engines.scan import duckdb_connection
+from purecover.engines.files import duckdb_connection
 
 FORMATS = {
     **dict.fromkeys((".csv", ".txt"), "csv"),

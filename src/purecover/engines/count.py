@@ -1,10 +1,11 @@
-"""From rows, in memory or in a lazy frame, to columns of counts of one or several scores."""
+"""Columns of counts from rows, from other counts and from frames.
+
+This is the only code that sorts scores or compares them for ties.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,28 +13,14 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._inputs import encode_labels, lazy_frame, read_columns, refuse_missing
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
-from purecover.engines.scan import (
-    Bins,
-    Group,
-    LabelValues,
-    Scan,
-    as_float,
-    choice,
-    collected,
-    regions_to_refine,
-)
+from purecover.engines.scan import Group, count_lazy
 from purecover.exceptions import InvalidInputError
-
-# -- Columns in memory: the only code that sorts scores or meets a tie ---------------------------
-
 
 OPTIONAL = ("negative", "labeled_sq", "unlabeled_sq")
 FIELDS = ("labeled", "unlabeled", *OPTIONAL)
 
 Columns = dict[str, Any]
 """Thresholds and counts under the names of the fields of `ScoreCounts`; None where absent."""
-
-# -- from rows --------------------------------------------------------------------------------
 
 
 def count_rows(
@@ -141,9 +128,6 @@ def count_weighted(
     return group(values, columns)
 
 
-# -- from counts ------------------------------------------------------------------------------
-
-
 def read_counts(thresholds: ArrayLike, given: dict[str, ArrayLike | None]) -> Columns:
     """Read columns, of which the optional ones may be None, in the name of a function."""
     values = valid.as_real_vector("thresholds", thresholds)
@@ -181,9 +165,6 @@ def _as_counts(parameter: str, values: ArrayLike | None, size: int) -> CountArra
     return numbers
 
 
-# -- from columns -----------------------------------------------------------------------------
-
-
 def group(values: FloatArray, columns: dict[str, CountArray | None]) -> Columns:
     """Add up columns over equal values, in decreasing order of value."""
     order = np.argsort(-values, kind="stable")
@@ -218,9 +199,6 @@ def _filled(columns: Columns, name: str, other: Columns) -> CountArray | None:
     return plain.astype(np.float64)
 
 
-# -- bins -------------------------------------------------------------------------------------
-
-
 def overlapping(
     low: FloatArray, tops: list[tuple[FloatArray, FloatArray]]
 ) -> tuple[FloatArray, IntArray]:
@@ -250,14 +228,6 @@ def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
         got = "values of 'highest' below their thresholds or above the next"
         raise valid.bad_value("data", "a dict written by ScoreCounts.to_dict", got)
     return highest
-
-
-# -- Lazy frames ---------------------------------------------------------------------------------
-
-
-EXACT_LIMIT = 500_000
-"""Frames with at most about so many distinct scores are counted exactly."""
-_MAX_PASSES = 8
 
 
 def count_frame(
@@ -311,202 +281,3 @@ def split_rows(
     ends = np.cumsum(np.bincount(which, minlength=groups.size))
     for group, rows in zip(groups.tolist(), np.split(order, ends[:-1]), strict=True):
         yield group, {parameter: column[rows] for parameter, column in columns.items()}
-
-
-def count_lazy(
-    frame: Any,
-    names: Mapping[str, str],
-    labels: dict[str, object],
-    *,
-    tolerance: float,
-    exact_limit: int = EXACT_LIMIT,
-    keep: float | None = None,
-    one_sided: bool = False,
-    n_rows: int | None = None,
-) -> dict[Group, Columns]:
-    """Counts of a lazy frame, by group; one group None without ``by``.
-
-    The first pass counts in bins. If each holds one score, that was all. If there are few
-    distinct scores, a second pass counts those. Otherwise bins are refined until the observed
-    AUC is known to within ``tolerance``, which mostly takes no further pass. A group without
-    labeled or without unlabeled rows is refused, unless ``one_sided`` groups are welcome. All
-    groups together must have ``n_rows`` rows, where that is known.
-    """
-    scan = Scan(frame, names, labels, keep)
-    found = scan.bins()
-    _require_rows(n_rows, sum(int(bins.rows.sum()) for bins in found.values()))
-    if all(bins.tied.all() for bins in found.values()):
-        return _columns(scan, found, labels, one_sided=one_sided)
-    few = sum(bins.distinct() for bins in found.values()) <= exact_limit
-    if tolerance == 0 or few:
-        exact = scan.exact()
-        _require_same(found, exact)
-        return _columns(scan, exact, labels, one_sided=one_sided)
-    for _ in range(_MAX_PASSES):
-        regions = regions_to_refine(list(found.values()), tolerance)
-        if regions is None:
-            break
-        finer = scan.refined(regions)
-        held = {group: regions.hold(bins) for group, bins in found.items()}
-        before = {group: found[group].taken(held[group]) for group in found}
-        _require_same(before, finer)
-        for group, part in finer.items():
-            found[group] = found[group].taken(~held[group]).joined(part)
-    widest = max(float(bins.slack().sum()) for bins in found.values())
-    if widest > tolerance:
-        valid.warn(
-            f"The observed AUC is known to within {widest:.2g}, not {tolerance:g}, after "
-            f"{scan.n_passes} passes: scores are extremely crowded."
-        )
-    return _columns(scan, found, labels, one_sided=one_sided)
-
-
-def _require_same(one: dict[Group, Bins], other: dict[Group, Bins]) -> None:
-    """Refuse a frame that is not the same twice, such as one with random numbers in it."""
-    for group in {*one, *other}:
-        rows = [int(found[group].rows.sum()) if group in found else 0 for found in (one, other)]
-        _require_rows(*rows)
-
-
-def _require_rows(expected: int | None, found: int) -> None:
-    if expected not in (None, found):
-        raise valid.bad_value(
-            "frame",
-            "the same each time it is evaluated",
-            f"{expected:,} and then {found:,} rows",
-            "store or cache it first: random numbers and samples are drawn anew each time",
-        )
-
-
-def _columns(
-    scan: Scan, found: dict[Group, Bins], labels: dict[str, object], *, one_sided: bool
-) -> dict[Group, Columns]:
-    """Columns of `ScoreCounts`, in decreasing order of score."""
-    out: dict[Group, Columns] = {}
-    for group, bins in found.items():
-        for side in () if one_sided else ("labeled", "unlabeled"):
-            if not getattr(bins, side).sum() > 0:
-                where = "" if group is None else f" in group {valid.show(group)}"
-                raise valid.bad_value(
-                    "labeled",
-                    "both labeled and unlabeled somewhere",
-                    f"no {side} row among {int(bins.rows.sum()):,}{where}",
-                )
-        wanted = {"thresholds": bins.low, "labeled": bins.labeled, "unlabeled": bins.unlabeled}
-        if labels["negative_label"] is not None:
-            wanted["negative"] = bins.negative
-        if scan.weighted:
-            wanted |= {"labeled_sq": bins.labeled_sq, "unlabeled_sq": bins.unlabeled_sq}
-        if not bins.tied.all():
-            wanted["highest"] = bins.high
-        out[group] = {name: column[::-1].copy() for name, column in wanted.items()}
-    return out
-
-
-# -- Several scores of the same rows: how many rows lie in the same cell of each, by one group-by
-
-
-MAX_CELLS = 2_000_000
-"""Most cells that are taken from an engine: beyond that they are as good as rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class JointCells:
-    """Rows that no score tells apart, counted.
-
-    Attributes
-    ----------
-    place : mapping of str to ndarray of int
-        By score: the cell of each, numbered from the lowest.
-    labeled : ndarray of bool
-        Whether its rows are labeled; known negatives are left out.
-    rows : ndarray of int
-        How many rows there are.
-    """
-
-    place: Mapping[str, IntArray]
-    labeled: BoolArray
-    rows: IntArray
-
-
-def joint_cells(
-    frame: Any,
-    edges: Mapping[str, FloatArray],
-    labeled: str,
-    labels: dict[str, object],
-) -> JointCells:
-    """Group the rows of a lazy frame by label and by the cell of every score.
-
-    ``edges`` has the lowest score of each cell, in increasing order, by column. Rows have been
-    counted before, so that none has a value that could not be.
-    """
-    import narwhals.stable.v2 as nw
-
-    schema = frame.collect_schema()
-    values = LabelValues(labeled, schema[labeled], labels)
-    columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(edges)}
-    columns["pu_label"] = values.expression()
-    rows = _placed(frame.select(**columns), list(edges.values()))
-    result = rows.group_by(*columns).agg(nw.len().alias("pu_n"))
-    result = result.with_columns(nw.col("pu_n").cast(nw.Int64))
-    found = collected(result.head(MAX_CELLS + 1))
-    n = found["pu_n"].astype(np.int64)
-    if n.size > MAX_CELLS:
-        raise valid.bad_value(
-            "score",
-            f"few enough that at most {MAX_CELLS:,} cells of their joint ranks hold rows",
-            f"{len(edges)} of them, and more cells than that",
-            "compare two or three at a time, each with the same baseline",
-        )
-    positive, negative = values.read(found["pu_label"], n)
-    place = {name: found[f"pu_x{i}"].astype(np.int64) for i, name in enumerate(edges)}
-    # Engines return groups in any order; the seed must decide alone what is drawn.
-    order = np.lexsort((*place.values(), positive))
-    if negative is not None:
-        order = order[~negative[order]]
-    return JointCells(
-        {name: cell[order] for name, cell in place.items()}, positive[order], n[order]
-    )
-
-
-def _placed(rows: Any, every: list[FloatArray]) -> Any:
-    """Rows with cells, numbered from the lowest, in the place of the scores ``pu_x0`` and so on."""
-    import narwhals.stable.v2 as nw
-
-    # Frames of Python's own process look cells up; where a choice between expressions computes
-    # all of them, hundreds of choices would be slow.
-    names = [f"pu_x{i}" for i in range(len(every))]
-    if rows.implementation.is_polars():
-        import polars as pl
-
-        looked_up = [
-            pl.col(name).map_batches(
-                partial(_series_of_cells, edges), return_dtype=pl.Int64, is_elementwise=True
-            )
-            for name, edges in zip(names, every, strict=True)
-        ]
-        return nw.from_native(nw.to_native(rows).with_columns(looked_up))
-    if rows.implementation.is_dask():
-        native = nw.to_native(rows)
-        cells = {
-            name: native[name].map_partitions(_frame_of_cells, edges, meta=(name, "int64"))
-            for name, edges in zip(names, every, strict=True)
-        }
-        return nw.from_native(native.assign(**cells))
-    trees = {
-        name: choice(nw.col(name), edges, lambda i: nw.lit(i, nw.Int64))
-        for name, edges in zip(names, every, strict=True)
-    }
-    return rows.with_columns(**trees)
-
-
-def _cells(edges: FloatArray, scores: FloatArray) -> IntArray:
-    return np.maximum(np.searchsorted(edges, scores, side="right") - 1, 0).astype(np.int64)
-
-
-def _series_of_cells(edges: FloatArray, series: Any) -> Any:
-    return type(series)(series.name, _cells(edges, series.to_numpy()))
-
-
-def _frame_of_cells(part: Any, edges: FloatArray) -> Any:
-    return type(part)(_cells(edges, part.to_numpy(np.float64)), index=part.index, name=part.name)

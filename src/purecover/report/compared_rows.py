@@ -12,7 +12,7 @@ import numpy as np
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._typing import FloatArray
-from purecover.engines.count import JointCells, joint_cells
+from purecover.engines.cells import JointCells, joint_cells
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.resampling import thinned_to_draw
 from purecover.report import pipeline
