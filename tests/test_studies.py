@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[1]
 
 STUDIES = {
     "coverage": [
-        *("--replicates", "4", "--bootstrap-replicates", "1", "--metrics-replicates", "2"),
-        *("--priors-replicates", "1", "--estimator", "bbe"),
+        *("--parts", "auc,metrics", "--replicates", "4", "--bootstrap-replicates", "1"),
+        *("--metrics-replicates", "2"),
     ],
     "trust": ["--replicates", "1", "--slow-replicates", "1"],
     "speed": [
