@@ -813,7 +813,7 @@ class TestLargeBootstrap:
 
 # == beside a plain bootstrap of rows ==========================================================
 
-WORLDS = 15
+WORLDS = 9
 BY_ROWS, BY_GROUPS = 250, 2000
 
 
@@ -835,7 +835,7 @@ def row_bootstrap(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*contradict these scores")  # samples of a sample
 def test_intervals_are_those_of_a_plain_bootstrap_of_rows() -> None:
-    """In 15 worlds of more scores than groups, as far as chance lets one tell.
+    """In nine worlds of more scores than groups, as far as chance lets one tell.
 
     A quantile q of n replicates has the standard error sqrt(q (1 - q) / n) / density, which is 2.67
     and 1.25 standard errors of the metric over sqrt(n) at the ends and in the middle; not so where

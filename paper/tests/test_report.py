@@ -247,9 +247,8 @@ def test_figures_are_whole_pictures_with_words_for_those_who_do_not_see_them(pag
     [
         [r._replace(dataset="another") for r in paper_records(2, ["gas"])],
         [r for r in paper_records(2, ["gas"]) if r.metric in {"alpha", "beta"}],
-        [r._replace(value=np.nan) for r in paper_records(1, ["gas"])],
     ],
-    ids=["foreign", "estimates-only", "undefined"],
+    ids=["foreign", "estimates-only"],
 )
 def test_a_part_is_reported(records: list[Record], tmp_path: Path) -> None:
     paths = {kind: tmp_path / f"paper.{kind}" for kind in ("html", "markdown", "csv")}
