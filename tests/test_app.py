@@ -20,11 +20,13 @@ from starlette.testclient import TestClient
 from tests.app_server import EXAMPLE, TOKEN, running, send, start, wait_for
 
 from purecover import simulate
-from purecover.app.api import FIELDS, worded
-from purecover.app.jobs import Failed, WorkError
+from purecover.app.jobs import FIELDS
 from purecover.app.server import HEADERS, Site
 from purecover.app.store import plain_name
-from purecover.cli import main
+from purecover.cli import main, output
+from purecover.cli.options import in_options
+from purecover.cli.output import option
+from purecover.exceptions import InvalidInputError
 
 QUICK = {"alpha": 0.4048, "n_resamples": 0}
 GOOD = EXAMPLE.read_bytes()
@@ -204,11 +206,15 @@ def test_every_option_of_the_form_has_a_field() -> None:
 
 
 def test_complaints_are_about_fields_of_the_form() -> None:
-    option = WorkError("--score must be '--score' here, or --truth.")
-    assert worded(option) == "“Score” must be '--score' here, or “True class”."
-    parts = Failed("", parameter="n_resamples", must="whole", got="1.5", hint="see --groups")
-    said = "“Resamples” must be whole, got 1.5.\nHint: see “Group”"
-    assert worded(WorkError("", parts)) == said
+    error = InvalidInputError(parameter="n_resamples", must="whole", got="--score", hint="see it")
+    in_shell = "--n-resamples must be whole, got --score.\nHint: see it"
+    assert (in_options(error), option("score")) == (in_shell, "--score")
+    token = output.FIELDS.set(FIELDS)
+    try:
+        on_page = in_shell.replace("--n-resamples", "“Resamples”")
+        assert (in_options(error), option("score")) == (on_page, "“Score”")
+    finally:
+        output.FIELDS.reset(token)
 
 
 # -- too large ------------------------------------------------------------------------------

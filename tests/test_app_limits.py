@@ -18,7 +18,7 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -327,6 +327,41 @@ def test_what_nobody_uses_expires() -> None:
     finally:
         store.close()
     assert not store.root.exists()
+
+
+def test_a_crowd_without_the_token_neither_fills_the_log_nor_keeps_the_owner_out() -> None:
+    """Connections that say nothing, half a request, no request, or ask without the secret."""
+    kinds = [b"", b"GET /api/jobs HTTP/1.1\r\n", b"?\r\n\r\n", b"GET /api/jobs HTTP/1.0\r\n\r\n"]
+    resource = pytest.importorskip("resource", reason="limits of POSIX")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(300, limits[1]), limits[1]))
+    try:  # the server has few files of its own
+        opened = command()
+        process, address = opened.__enter__()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    base, _, token = address.partition("#token=")
+    request = urllib.request.Request(  # noqa: S310 - our own server
+        f"{base}api/jobs", headers={"Authorization": f"Bearer {token}"}
+    )
+    place = ("127.0.0.1", int(urlsplit(base).port or 0))
+    try:
+        for _ in range(4):
+            crowd = [socket.socket() for _ in range(600)]
+            for i, each in enumerate(crowd):
+                each.setblocking(False)
+                with suppress(OSError):
+                    each.connect(place)
+                    each.send(kinds[i % len(kinds)])
+            with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+                assert answer.read() == b"[]"
+            for each in crowd:
+                each.close()
+        process.terminate()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    finally:
+        opened.__exit__(None, None, None)
 
 
 # -- the command ----------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def test_options_are_few_and_named_like_parameters() -> None:
     assert sum(count_options(app).values()) <= 150
     for call, names in {
         evaluate: "alpha sample_weight n_resamples",
-        purecover.evaluate_many: "min_rows metrics n_jobs",
+        purecover.evaluate_many: "metrics n_jobs",
         purecover.compare_priors: "estimators beta",
         purecover.audit.plan: "width figure review",
     }.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from datetime import date
@@ -208,6 +209,29 @@ def test_a_report_for_each_group(run, folder, frame, tmp_path):
     assert "2 tasks, 1 score: 2 of 2 rows evaluated" in text
 
 
+def test_every_group_is_shown_and_the_doubtful_first(run, tmp_path):
+    rng = np.random.default_rng(0)
+    parts = []
+    for week in range(12):
+        positive = rng.random(400) < 0.3
+        scores = rng.normal(size=400) + 1.5 * positive
+        if week == 5:  # the model was turned round
+            scores = -scores
+        labeled = positive & (rng.random(400) < 0.4) & (week != 10)
+        weeks = np.repeat(f"w{week:02d}", 400)
+        parts.append(pl.DataFrame({"week": weeks, "score": scores, "labeled": labeled.astype(int)}))
+    pl.concat(parts).write_csv(tmp_path / "weeks.csv")
+    page = tmp_path / "page.html"
+    options = ["--by", "week", "--alpha", "0.2", "--resamples", "20", "--html", page]
+    result = run(tmp_path / "weeks.csv", *options)
+    shown = [line.split()[0] for line in result.out.splitlines() if re.match(r"w\d\d ", line)]
+    assert shown == ["w05", *(f"w{week:02d}" for week in range(12) if week not in (5, 10))]
+    assert "w10, score: no labeled row among 400" in result.out
+    text = page.read_text(encoding="utf-8")
+    assert all(f"<bdi>w{week:02d}</bdi>" in text for week in range(12) if week != 10)
+    assert "no labeled row among 400" in text
+
+
 def test_groups_of_standard_input(run, folder, monkeypatch):
     rows = (folder / "all.csv").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows)))
@@ -282,7 +306,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv"], [*BOTH, "--weight", "truth"], "--sample-weight is for one --score"),
         (["csv"], [*BOTH, "--markdown", "a.md"], "--markdown is for one score"),
         (["csv"], ["--score", "score", "--score", "nope"], "no column named 'nope'"),
-        (["csv"], ["--by", "site", "--html", "a.html"], "--html is for one report"),
+        (["csv"], ["--by", "site", "--markdown", "a.md"], "--markdown is for one report"),
         (["csv"], ["--by", "sites"], "no column named 'sites', asked for by --by"),
         (["csv/*.tsv"], [], "no file matches the pattern"),
         (["csv/one.csv", "three.csv"], [], "there is no file"),

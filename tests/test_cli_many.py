@@ -76,10 +76,6 @@ def test_text_and_notes(run, file, tmp_path):
     result = run(file, "--by", "term", "--score", "model_a", "--labeled", "y", *ALPHA, "--csv", out)
     assert result.out.startswith("3 tasks, 1 score: 2 of 3 rows evaluated.\n")
     assert result.err == f"purecover: table written to {out}\n"
-    few = run(
-        file, "--by", "term", "--score", "model_a", "--labeled", "y", "--min-rows", 41, *ALPHA
-    )
-    assert "GO:1, model_a: only 40 labeled rows, fewer than min_rows=41" in few.out
     quiet = run(file, "--score", "model_a", "--labeled", "y", "--quiet", *ALPHA)
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 

@@ -35,7 +35,7 @@ WRONG: dict[str, dict[str, str]] = {
         "alpha": "1.3", "estimator": "bbx", "n-resamples": "-1", "fail-on": "PU999",
         "ignore-checks": "PU999", "negative-label": "7", "assume": "luck", "review": "0",
     },
-    "evaluate-many": {"metrics": "size", "min-rows": "0", "confidence-level": "95"},
+    "evaluate-many": {"metrics": "size", "confidence-level": "95"},
     "threshold": {"precision": "90", "best": "x", "random-state": "-1"},
     "priors": {"beta": "1.2", "estimators": "bbe,magic"},
     "evidence": {"n-resamples": "0", "target": "2"},

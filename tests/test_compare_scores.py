@@ -12,8 +12,7 @@ import pytest
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.intervals.paired import RowResampler, rowwise_auc
-from purecover.intervals.resampling import positions
+from purecover.intervals.paired import PairedRows, ScoreDraws, SharedDraws
 from purecover.report import compare as _compare
 
 SAMPLE = pu.simulate.binormal(1.8).sample(150, 900, alpha=0.25, random_state=0)
@@ -40,17 +39,48 @@ def estimated() -> pu.report.ScoreComparison:
 # -- replicates of the same rows ------------------------------------------------------------
 
 
+def paired_rows(
+    scores: dict[str, np.ndarray], labeled: np.ndarray, weight: np.ndarray | None = None
+) -> PairedRows:
+    """Rows as they are, each in a cell of its own."""
+    counts = {
+        name: pu.ScoreCounts.from_scores(values, labeled, sample_weight=weight)
+        for name, values in scores.items()
+    }
+    place = {
+        name: np.searchsorted(-counts[name].thresholds, -values) for name, values in scores.items()
+    }
+    rows = np.ones(labeled.size, dtype=np.int64)
+    return PairedRows(counts, place, labeled, rows, weight)
+
+
+def test_replicates_are_of_the_same_rows() -> None:
+    rows = paired_rows(SCORES, LABELED)
+    shared = SharedDraws(rows, np.random.default_rng(0))
+    found = {name: ScoreDraws(shared, name).draw_many(None, 20) for name in SCORES}
+    drawn = rows.draw_many(np.random.default_rng(0), 20)
+    for name, scores in SCORES.items():
+        for i in range(20):
+            times = np.concatenate([side[i] for side in drawn])
+            every = np.concatenate([np.flatnonzero(LABELED), np.flatnonzero(~LABELED)])
+            kept = np.repeat(every, times)
+            counts = pu.ScoreCounts.from_scores(scores[kept], LABELED[kept])
+            ours = replace(
+                rows.counts[name], labeled=found[name][0][i], unlabeled=found[name][1][i]
+            )
+            auc = pu.recovery.auc_pu(counts)
+            assert pu.recovery.auc_pu(ours) == pytest.approx(auc, abs=1e-12)
+            assert (ours.n_labeled, ours.n_unlabeled) == (150, 900)
+
+
 @pytest.mark.slow
-def test_replicates_are_those_of_a_slow_twin(known: pu.report.ScoreComparison) -> None:
-    rng = np.random.default_rng(int(np.random.default_rng(0).integers(2**63)))
-    sides = [np.flatnonzero(LABELED), np.flatnonzero(~LABELED)]
-    for i in range(20):
-        rows = np.concatenate([s[rng.integers(0, s.size, s.size, dtype=np.int32)] for s in sides])
-        for name, scores in SCORES.items():
-            counts = pu.ScoreCounts.from_scores(scores[rows], LABELED[rows])
-            auc = pu.recover_auc(counts, pu.MixtureProportions(0.25), clip=False)
-            replicates = known.reports[name].bootstrap.replicates
-            assert replicates["roc_auc"][i] == pytest.approx(auc, abs=1e-12)
+def test_cells_hardly_move_intervals() -> None:
+    found = pu.compare_scores(SCORES, LABELED, alpha=0.25)
+    for name, report in found.reports.items():
+        alone = pu.evaluate(SCORES[name], LABELED, alpha=0.25)
+        for metric in ("auc_pr", "recall", "precision"):
+            ours, theirs = report.intervals[metric], alone.intervals[metric]
+            assert ours.width == pytest.approx(theirs.width, rel=0.2), (name, metric)
 
 
 def test_the_differences_are_percentiles_of_replicates(known: pu.report.ScoreComparison) -> None:
@@ -87,16 +117,15 @@ def test_a_difference_that_never_moves_is_not_certain() -> None:
 
 
 def test_rows_draw_weights_and_never_an_empty_side() -> None:
-    counts = pu.ScoreCounts.from_scores([2, 1, 0], [1, 0, 0], sample_weight=[2.0, 3.0, 0.5])
-    place = positions(counts, np.array([2.0, 1.0, 0.0]))
-    np.testing.assert_array_equal(place, [0, 1, 2])
-    resampler = RowResampler(counts, place[:1], place[1:], np.array([2.0]), np.array([3.0, 0.5]))
-    drawn = resampler.draw(np.random.default_rng(0))
-    assert drawn.n_labeled == 2.0
-    assert drawn.n_unlabeled in (6.0, 3.5, 1.0)
-    nothing = RowResampler(counts, place[:1], place[1:], np.array([2.0]), np.zeros(2))
+    scores, labeled = {"one": np.array([2.0, 1.0, 0.0])}, np.array([True, False, False])
+    rows = paired_rows(scores, labeled, np.array([2.0, 3.0, 0.5]))
+    np.testing.assert_array_equal(rows.place["one"], [0, 1, 2])
+    labeled_drawn, unlabeled_drawn = rows.tally("one", rows.draw_many(np.random.default_rng(0), 50))
+    assert (labeled_drawn.sum(axis=1) == 2.0).all()
+    assert set(unlabeled_drawn.sum(axis=1)) == {6.0, 3.5, 1.0}
+    nothing = replace(rows, weight=np.array([2.0, 0.0, 0.0]))
     with pytest.raises(InvalidInputError, match="too few rows"):
-        nothing.draw(np.random.default_rng(0))
+        nothing.draw_many(np.random.default_rng(0), 1)
 
 
 # -- the paired interval of the AUC -----------------------------------------------------------
@@ -114,9 +143,8 @@ def test_paired_error_is_that_of_delong_pair_by_pair() -> None:
         parts.append((wins.mean(axis=1), wins.mean(axis=0), wins.mean()))
     (a10, a01, a), (b10, b01, b) = parts
     variance = np.var(a10 - b10, ddof=1) / 12 + np.var(a01 - b01, ddof=1) / 28
-    gain, error = rowwise_auc(one, labeled).gain_over(rowwise_auc(two, labeled))
-    assert gain == pytest.approx(a - b)
-    assert error == pytest.approx(math.sqrt(variance))
+    rows = paired_rows({"one": one, "two": two}, labeled)
+    assert rows.error("one", "two") == pytest.approx(math.sqrt(variance))
     found = pu.compare_scores(
         {"two": two, "one": one}, labeled, alpha=0.2, beta=0.9, n_resamples=0
     ).differences["roc_auc"]["one"]
@@ -128,15 +156,12 @@ def test_paired_error_is_that_of_delong_pair_by_pair() -> None:
 def test_weighted_error_is_that_of_the_counts() -> None:
     weight = np.random.default_rng(0).uniform(0.5, 3, size=1050)
     counts = pu.ScoreCounts.from_scores(SCORES["fair"], LABELED, sample_weight=weight)
-    area, none = (rowwise_auc(s, LABELED, weight) for s in (SCORES["fair"], np.zeros(1050)))
-    assert area.auc_pu == pytest.approx(pu.recovery.auc_pu(counts))
+    scores = {"fair": SCORES["fair"], "none": np.zeros(1050)}
     # Scores that are all the same have an area of 1/2 without error.
     error = math.sqrt(pu.recovery.auc_pu_variance(counts))
-    assert area.gain_over(none) == pytest.approx((area.auc_pu - 0.5, error))
-    equal = rowwise_auc(SCORES["fair"], LABELED, np.full(1050, 2.0))
-    assert equal.gain_over(none) == pytest.approx(
-        rowwise_auc(SCORES["fair"], LABELED).gain_over(none)
-    )
+    assert paired_rows(scores, LABELED, weight).error("fair", "none") == pytest.approx(error)
+    equal = paired_rows(scores, LABELED, np.full(1050, 2.0)).error("fair", "none")
+    assert equal == pytest.approx(paired_rows(scores, LABELED).error("fair", "none"))
 
 
 # -- alpha and beta -----------------------------------------------------------------------------
@@ -180,7 +205,7 @@ def test_without_enough_estimates_there_are_figures_but_no_intervals(
     def fail(*_: Any, **__: Any) -> None:
         raise IdentifiabilityError("bootstrap found no estimate.\nHint: none")
 
-    monkeypatch.setattr(_compare.paired, "paired_bootstrap", fail)
+    monkeypatch.setattr(_compare, "draw_pairs", fail)
     found = pu.compare_scores(SCORES, LABELED, n_resamples=20)
     assert found.n_resamples == 0
     assert not found.better
@@ -320,38 +345,6 @@ def test_comparisons_that_cannot_be_read(known: pu.report.ScoreComparison, chang
         pu.report.ScoreComparison.from_json("{")
 
 
-@pytest.mark.slow
-def test_simultaneous_intervals_hold_all_at_once() -> None:
-    rng = np.random.default_rng(0)
-    many = {f"m{i}": SAMPLE.scores + 0.5 * rng.normal(size=1050) for i in range(4)}
-    together = pu.compare_scores(many, LABELED, alpha=0.25, n_resamples=200, simultaneous=True)
-    alone = replace(together, simultaneous=False).against("m0")
-    names = [name for name in many if name != "m0"]
-    for metric in ("roc_auc", "auc_pr", "f1"):
-        draws = {n: together.reports[n].bootstrap.replicates[metric] for n in many}
-        inside = np.ones(200, dtype=bool)
-        for name in names:
-            found, single = (c.differences[metric][name] for c in (together, alone))
-            assert found.method.endswith("simultaneous")
-            assert found.width > single.width
-            gap = draws[name] - draws["m0"]
-            inside &= (gap >= found.low) & (gap <= found.high)
-        assert 0.94 <= inside.mean() <= 0.99
-    assert "cover all 3 differences in a metric at once" in " ".join(str(together).split())
-    assert "Each interval covers by itself" in " ".join(str(alone).split())
-
-
-def test_simultaneous_without_replicates() -> None:
-    options: dict[str, Any] = {"alpha": 0.25, "n_resamples": 0}
-    together = pu.compare_scores(SCORES, LABELED, simultaneous=True, **options)
-    alone = pu.compare_scores(SCORES, LABELED, confidence_level=0.975, **options)  # two, 5 % in all
-    for name in ("fair", "poor"):
-        found, single = (c.differences["roc_auc"][name] for c in (together, alone))
-        assert (found.low, found.high) == pytest.approx((single.low, single.high), abs=1e-12)
-        assert found.method == "paired DeLong, simultaneous by Bonferroni"
-        assert together.differences["f1"][name].method == "none"
-
-
 # -- the object ---------------------------------------------------------------------------------
 
 
@@ -401,7 +394,7 @@ def test_columns_of_a_table() -> None:
         ({"score": {"good", "fair"}}, "'score' parameter of compare_scores must be a list of two"),
         (
             {"data": {**SCORES, "y": LABELED}, "labeled": "y", "score": ["good", "y"]},
-            "must be columns of scores, got 'y', which holds the labels",
+            "must be columns of scores, got 'y', the column of labels",
         ),
         ({"score": ["good", "none"]}, "got 'none'.\nHint: the columns are 'good'"),
         ({"labeled": "none"}, "'labeled' parameter of compare_scores must be the name of a column"),

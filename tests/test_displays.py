@@ -17,7 +17,6 @@ from sklearn.svm import LinearSVC
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.displays import (
-    AlphaMaxDisplay,
     CalibrationDisplay,
     DecisionCurveDisplay,
     PriorsDisplay,
@@ -28,11 +27,9 @@ from purecover.displays import (
 )
 from purecover.displays.base import LIMITS, Display, thinned
 from purecover.displays.curves import CurveDisplay
-from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
 from purecover.estimators.base import Inclusions, PriorEstimator
 from purecover.estimators.compare import compare_priors
 from purecover.estimators.comparison import QUANTITIES
-from purecover.estimators.ratios import BBE
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
@@ -454,19 +451,16 @@ class Silent(PriorEstimator):
         raise IdentifiabilityError("Silent finds nothing.")
 
 
-CURVE = AlphaMax().fit(COUNTS_PRIORS).curve_
 FOUND = compare_priors(COUNTS_PRIORS, estimators=["bbe", Silent(), "roc-slope"], n_resamples=15)
 CLEAN = compare_priors(COUNTS_PRIORS, estimators=["bbe", "roc-slope"], beta=1, n_resamples=0)
 MAKERS: dict[str, Any] = {
-    "alphamax": lambda **more: AlphaMaxDisplay(CURVE, **more),
     "priors": lambda **more: PriorsDisplay(FOUND, **more),
     "priors of clean labels": lambda **more: PriorsDisplay(CLEAN, **more),
     "priors, two quantities": lambda **more: PriorsDisplay(
         FOUND, quantities=["delta", "alpha"], **more
     ),
 }
-both = pytest.mark.parametrize("cls", [AlphaMaxDisplay, PriorsDisplay])
-FAST = {AlphaMaxDisplay: {}, PriorsDisplay: {"estimators": ["bbe"], "n_resamples": 5}}
+FAST = {"estimators": ["bbe"], "n_resamples": 5}
 
 
 # -- what all displays promise ----------------------------------------------------------------
@@ -475,29 +469,29 @@ FAST = {AlphaMaxDisplay: {}, PriorsDisplay: {"estimators": ["bbe"], "n_resamples
 # -- ways in ----------------------------------------------------------------------------------
 
 
-@both
-def test_priors_from_predictions(cls: type[Display]) -> None:
-    display = cls.from_predictions(SAMPLE_PRIORS.scores, SAMPLE_PRIORS.labeled, **FAST[cls])
+def test_priors_from_predictions() -> None:
+    cls = PriorsDisplay
+    display = cls.from_predictions(SAMPLE_PRIORS.scores, SAMPLE_PRIORS.labeled, **FAST)
     assert type(display) is cls
     assert display.ax_.has_data()
     words = np.where(SAMPLE_PRIORS.labeled, "a", "b")
     others = [
-        cls.from_predictions(COUNTS_PRIORS, **FAST[cls]),
-        cls.from_predictions(SAMPLE_PRIORS.scores, words, positive_label="a", **FAST[cls]),
+        cls.from_predictions(COUNTS_PRIORS, **FAST),
+        cls.from_predictions(SAMPLE_PRIORS.scores, words, positive_label="a", **FAST),
     ]
     for other in others:
         for name, column in display.frame().items():
             np.testing.assert_array_equal(other.frame()[name], column)
 
 
-@both
-def test_from_estimator(cls: type[Display]) -> None:
+def test_from_estimator() -> None:
+    cls = PriorsDisplay
     rng = np.random.default_rng(0)
     X = np.column_stack([SAMPLE_PRIORS.scores, rng.normal(size=SAMPLE_PRIORS.scores.size)])
     model = LogisticRegression().fit(X, SAMPLE_PRIORS.labeled)
-    display = cls.from_estimator(model, X, SAMPLE_PRIORS.labeled, **FAST[cls])
+    display = cls.from_estimator(model, X, SAMPLE_PRIORS.labeled, **FAST)
     scores = model.predict_proba(X)[:, 1]
-    expected = cls.from_predictions(scores, SAMPLE_PRIORS.labeled, **FAST[cls])
+    expected = cls.from_predictions(scores, SAMPLE_PRIORS.labeled, **FAST)
     for name, column in expected.frame().items():
         np.testing.assert_array_equal(display.frame()[name], column)
     assert display.ax_.get_title() == "LogisticRegression"
@@ -505,73 +499,6 @@ def test_from_estimator(cls: type[Display]) -> None:
         cls.from_estimator(model, X, SAMPLE_PRIORS.labeled, alpha=0.3)
     with pytest.raises(InvalidInputError, match="'estimator'"):
         cls.from_estimator(LogisticRegression(), X, SAMPLE_PRIORS.labeled)
-
-
-# -- AlphaMax ---------------------------------------------------------------------------------
-
-
-def test_the_curve_is_that_of_the_estimator() -> None:
-    display = AlphaMaxDisplay(CURVE).plot()
-    x = CURVE.inclusion
-    np.testing.assert_array_equal(xy(display.line_), np.column_stack([x, CURVE.corrected]))
-    np.testing.assert_array_equal(display.frame()["corrected"], CURVE.corrected)
-
-
-def test_the_curve_as_computed_is_drawn_where_it_differs() -> None:
-    same = AlphaMaxDisplay(CURVE).plot()
-    assert same.raw_ is None
-    texts = [text.get_text() for text in same.ax_.get_legend().get_texts()]
-    assert texts[0] == "log-likelihood"
-    assert "as computed" not in texts
-    bumpy = CURVE.log_likelihood + 0.1 * np.sin(30 * CURVE.inclusion)
-    smooth = np.maximum.accumulate(bumpy[::-1])[::-1]
-    other = AlphaMaxDisplay(replace(CURVE, log_likelihood=bumpy, corrected=smooth)).plot()
-    assert other.raw_ is not None
-    np.testing.assert_array_equal(xy(other.raw_), np.column_stack([CURVE.inclusion, bumpy]))
-    texts = [text.get_text() for text in other.ax_.get_legend().get_texts()]
-    assert texts[:2] == ["corrected", "as computed"]
-
-
-def test_fitted_estimators_are_taken() -> None:
-    fitted = AlphaMax().fit(COUNTS_PRIORS)
-    display = AlphaMaxDisplay(fitted).plot()
-    assert display.curve is fitted.curve_
-    assert display.ax_.get_xlabel().startswith("Assumed alpha\n(share of the labeled density")
-    noisy = AlphaMaxN(clean="never").fit(COUNTS_PRIORS)
-    assert AlphaMaxDisplay(noisy).curve is noisy.curve_
-    assert AlphaMaxDisplay(noisy).plot().ax_.get_xlabel().startswith("Assumed alpha / beta\n")
-    other = AlphaMaxDisplay(noisy, flipped=True).plot()
-    assert other.curve is noisy.curve_flipped_
-    assert "unlabeled density inside the labeled" in other.ax_.get_xlabel()
-
-
-def test_estimators_without_a_curve_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="must be fitted, got AlphaMax"):
-        AlphaMaxDisplay(AlphaMax())
-    for one_way in (AlphaMax(), AlphaMaxN(clean="always")):
-        with pytest.raises(InvalidInputError, match="run both ways for a flipped curve"):
-            AlphaMaxDisplay(one_way.fit(COUNTS_PRIORS), flipped=True)
-    for other in (BBE().fit(COUNTS_PRIORS), 3):
-        with pytest.raises(InvalidTypeError, match="must be a fitted AlphaMax or AlphaMaxN, or"):
-            AlphaMaxDisplay(other)  # type: ignore[arg-type]
-    with pytest.raises(InvalidTypeError, match="must be an AlphaMax,"):
-        AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, estimator=BBE())  # type: ignore[arg-type]
-
-
-def test_the_elbow_is_the_estimate() -> None:
-    fitted = AlphaMax().fit(COUNTS_PRIORS)
-    display = AlphaMaxDisplay(fitted.curve_).plot()
-    assert display.elbow_.get_xdata()[0] == pytest.approx(fitted.proportions_.alpha)
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert f"elbow at {fitted.proportions_.alpha:.3g}" in texts
-
-
-def test_the_flipped_curve() -> None:
-    display = AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, flipped=True)
-    expected = AlphaMax().fit(COUNTS_PRIORS.flipped()).curve_
-    np.testing.assert_array_equal(display.curve.log_likelihood, expected.log_likelihood)
-    with pytest.raises(InvalidTypeError, match="'flipped' parameter"):
-        AlphaMaxDisplay.from_predictions(COUNTS_PRIORS, flipped="yes")
 
 
 # -- all estimators ---------------------------------------------------------------------------
@@ -685,11 +612,7 @@ def test_the_table_is_the_picture(case: Case) -> None:
 
 def test_wrong_results() -> None:
     parameters = {case.cls: case.parameter for case in CASES.values()}
-    for cls, parameter in {
-        **parameters,
-        AlphaMaxDisplay: "curve",
-        PriorsDisplay: "comparison",
-    }.items():
+    for cls, parameter in {**parameters, PriorsDisplay: "comparison"}.items():
         for wrong in (None, COUNTS, [1, 2], "roc"):
             with pytest.raises(
                 InvalidTypeError,

@@ -402,7 +402,6 @@ def test_bounds_stand_beside_the_value():
     exact = pu.evaluate(scores, labeled, alpha=0.1, n_resamples=0, repair="isotonic")
     low, high = report.bounds.auc
     assert low <= exact.auc <= high
-    assert report.bounds.auc_pr[0] <= exact.pr.auc_pr <= report.bounds.auc_pr[1]
     assert f"in {counts.n_thresholds:,} bins" in str(report)
     assert "Observed AUC of the exact scores" in str(report.details())
     document = report.to_dict()
@@ -552,15 +551,12 @@ def shares(draw):
 
 
 def assert_bounds_hold(
-    counts: ScoreCounts, exact: ScoreCounts, proportions: MixtureProportions, target
+    counts: ScoreCounts, exact: ScoreCounts, proportions: MixtureProportions
 ) -> None:
-    bounds = binning_bounds(counts, proportions, target=target)
-    pr = pu.recover_pr(exact, proportions, repair="isotonic", target=target)
+    bounds = binning_bounds(counts, proportions)
     values = {
         "auc_pu": pu.recovery.auc_pu(exact),
-        "auc_pr_pu": pr.auc_pr_pu,
         "auc": pu.recover_auc(exact, proportions, clip=False),
-        "auc_pr": pr.auc_pr,
     }
     for name, value in values.items():
         low, high = getattr(bounds, name)
@@ -570,9 +566,9 @@ def assert_bounds_hold(
             assert low == high == pytest.approx(value, abs=ROUNDING)
 
 
-def check_thinned(data, n_bins, proportions, target):
+def check_thinned(data, n_bins, proportions):
     exact = ScoreCounts.from_scores(*data)
-    assert_bounds_hold(exact.thinned(n_bins), exact, proportions, target)
+    assert_bounds_hold(exact.thinned(n_bins), exact, proportions)
 
 
 def check_engine(data, tolerance, proportions):
@@ -582,7 +578,7 @@ def check_engine(data, tolerance, proportions):
     counts = ScoreCounts.from_frame(
         frame, score="s", labeled="y", tolerance=tolerance, exact_limit=0
     )
-    assert_bounds_hold(counts, exact, proportions, "population")
+    assert_bounds_hold(counts, exact, proportions)
     assert binning_bounds(counts).width <= tolerance + ROUNDING
     # Rates are exact at the edges of bins.
     place = np.searchsorted(-exact.thresholds, -counts.thresholds)
@@ -592,13 +588,12 @@ def check_engine(data, tolerance, proportions):
         assert np.array_equal(np.cumsum(getattr(counts, name)), at_edges)
 
 
-TARGETS = st.sampled_from(["population", "deployment", "pooled", 0.3])
 TOLERANCES = st.sampled_from([1.0, 0.1, 1e-2, 1e-4, 1e-7])
 
 
-@given(data=rows(), n_bins=st.integers(1, 30), proportions=shares(), target=TARGETS)
-def test_bounds_hold_for_any_bins(data, n_bins, proportions, target):
-    check_thinned(data, n_bins, proportions, target)
+@given(data=rows(), n_bins=st.integers(1, 30), proportions=shares())
+def test_bounds_hold_for_any_bins(data, n_bins, proportions):
+    check_thinned(data, n_bins, proportions)
 
 
 @given(data=rows(), tolerance=TOLERANCES, proportions=shares())

@@ -142,7 +142,6 @@ VALID = {
     "MixtureProportions.from_case_control": {"prior": 0.2},
     "MixtureProportions.from_censoring": {"counts": COUNTS, "prior": 0.6},
     "MixtureProportions.from_inclusions": {"unlabeled_inclusion": 0.2},
-    "AlphaMaxDisplay": {"curve": pu.estimators.AlphaMax().fit(COUNTS).curve_},
     "PriorsDisplay": {"comparison": COMPARISON},
     "EvidenceDisplay": {
         "evidence": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tests.markup import Page
 import purecover as pu
 from purecover import exceptions, simulate
 from purecover.checks.catalog import warnings_of_data
-from purecover.monitoring import ScoreMonitor, state
+from purecover.monitoring import ScoreMonitor
 from purecover.monitoring.bins import bin_counts
 
 WORLD = simulate.binormal(1.5)
@@ -135,7 +136,8 @@ def test_comparisons_share_the_probability_of_a_false_alarm():
     assert "20 labeled" in small.note
     sample = WORLD.sample(50, 200, alpha=0.25, random_state=0)
     weights = np.linspace(1, 2, 250)
-    weighted = monitor.add("weights", sample.scores, sample.labeled, sample_weight=weights)
+    heavy = pu.ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weights)
+    weighted = monitor.add("weights", heavy)
     assert "weighted" in weighted.note
 
 
@@ -199,7 +201,8 @@ def test_a_file_holds_everything(tmp_path):
     monitor = filled(4, window=1)
     sample = WORLD.sample(50, 200, alpha=0.25, random_state=0)
     weight = np.linspace(1, 2, 250)
-    monitor.add("weighted", sample.scores, sample.labeled, sample_weight=weight)
+    heavy = pu.ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
+    monitor.add("weighted", heavy)
     monitor.save(path)
     again = ScoreMonitor.load(path)
     assert again.to_dict() == monitor.to_dict()
@@ -263,24 +266,24 @@ def test_a_killed_process_leaves_the_old_file(tmp_path, monkeypatch):
         raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "unlink", lambda *_, **__: None)
         patch.setattr(Path, "replace", fail)
         with pytest.raises(KilledError):
             ScoreMonitor.update(path, "next", day(5))
     assert path.read_bytes() == before
-    assert len(list(tmp_path.glob(".*.tmp"))) == 1
     ScoreMonitor.update(path, "later", day(6))
-    assert not list(tmp_path.glob(".*.tmp"))
+    assert {each.name for each in tmp_path.iterdir()} == {"state.json", "state.json.lock"}
 
 
-def test_waiting_for_another_process_ends(tmp_path):
-    path = tmp_path / "state.json"
-    with (
-        state.locked(path),
-        pytest.raises(exceptions.InvalidInputError, match="in use by another"),
-        state.locked(path, wait_s=0.05),
-    ):
-        pass
+def test_processes_take_turns(tmp_path):
+    """Eight threads, each with a file descriptor of its own: no partition is lost."""
+    path, update = tmp_path / "state.json", ScoreMonitor.update
+    with ThreadPoolExecutor(8) as pool:
+        adding = [
+            pool.submit(update, path, str(i), day(i), settings={"alpha": 0.25}) for i in range(8)
+        ]
+        for each in adding:
+            each.result()
+    assert {p.name for p in ScoreMonitor.load(path).partitions} == set("01234567")
 
 
 @pytest.fixture

@@ -247,19 +247,6 @@ class TestContradicted:
         assert "the true AUC is near 1 if alpha and beta are right" in check.hint
 
 
-def test_known_clean_labels_narrow_the_interval_by_what_is_said() -> None:
-    rows = pu.simulate.binormal(2.0).sample(300, 2000, alpha=0.3, beta=0.95, random_state=0)
-    report = pu.evaluate(rows.scores, rows.labeled, n_resamples=10)
-    found = report.estimation
-    assert found is not None
-    assert found.alpha_clean is not None
-    low, high = found.alpha_clean
-    narrower = high - low <= 0.95 * found.intervals["alpha"].width
-    text = " ".join(report.details().split())
-    assert (f"the interval of alpha becomes [{low:.3f}, {high:.3f}]" in text) == narrower
-    assert pu.evaluate(rows.scores, rows.labeled, beta=1).estimation.alpha_clean is None
-
-
 def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> None:
     matrix = report.confusion
     unlabeled = ~sample.labeled

@@ -6,7 +6,7 @@ came from: a known prior, an estimate and a colleague's method are equal guests.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, Self, TypedDict, runtime_checkable
@@ -52,6 +52,46 @@ def check_share(name: str, value: object, closed: str = "both") -> float:
     is_share = isinstance(value, float) and 0 <= value <= 1
     hint = None if is_share else percent_hint(value)
     return valid.check_real(name, value, low=0, high=1, closed=closed, hint=hint)
+
+
+Range = tuple[float, float]
+"""The least and the largest value that a share may have."""
+
+
+def check_share_or_range(name: str, value: object, closed: str = "both") -> float | Range:
+    """Return a share, or the two ends of a range of shares in rising order."""
+    if not valid.is_iterable(value) or isinstance(value, (str, bytes, Mapping)):
+        return check_share(name, value, closed)
+    ends = [check_share(name, each) for each in value]  # type: ignore[attr-defined]
+    if len(ends) != 2 or ends[0] > ends[1]:
+        must = "a share, or two in rising order: (0.02, 0.1) means 2 to 10 %"
+        raise valid.bad_value(name, must, valid.show(value))
+    return (ends[0], ends[1]) if ends[0] < ends[1] else check_share(name, ends[0], closed)
+
+
+def _check_hits(name: str, value: object) -> tuple[int, int]:
+    must = "two numbers such as (25, 40): 25 of 40 followed up were positive"
+    pair = tuple(value) if isinstance(value, (tuple, list)) else ()
+    if len(pair) != 2:
+        raise valid.bad_value(name, must, valid.show(value))
+    positive, followed = (valid.check_integer(name, each, low=0) for each in pair)
+    if not 0 < followed >= positive:
+        raise valid.bad_value(name, must, valid.show(value))
+    return positive, followed
+
+
+TOP = "top:"
+"""Begins the words for a number of highest unlabeled scores, such as ``top:500``."""
+
+
+def _check_hits_from(name: str, value: object) -> float | str:
+    if not isinstance(value, str):
+        return valid.check_real(name, value)
+    number = value.removeprefix(TOP)
+    if number == value or not number.isdecimal() or int(number) == 0:
+        must = "a threshold, or the number of highest unlabeled scores as 'top:500'"
+        raise valid.bad_value(name, must, valid.show(value))
+    return value
 
 
 @dataclass(frozen=True)
@@ -384,8 +424,12 @@ def _labeled_share(counts: ScoreCounts) -> float:
 # -- The four ways a caller can say what alpha and beta are, and the fifth: to be estimated ------
 
 
-ASSUMABLE = ("pure-top", "clean-labels")
-"""Assumptions on scores and labels that a caller may make if alpha is estimated."""
+_STATED = ("alpha", "prior", "label_frequency")
+"""Parameters of shares that alpha follows from."""
+
+RANDOM_VERDICTS = "random-verdicts"
+ASSUMABLE = ("pure-top", "clean-labels", RANDOM_VERDICTS)
+"""Assumptions that a caller may make if alpha is estimated."""
 
 
 class ProportionEstimator(Protocol):
@@ -427,17 +471,19 @@ class UncertainProportions(Protocol):
 class KnownKeywords(TypedDict, total=False):
     """Keyword parameters of alpha and beta for functions that do not estimate them."""
 
-    alpha: float | None
-    beta: float | None
+    alpha: float | Range | None
+    beta: float | Range | None
     proportions: MixtureProportions | UncertainProportions | None
-    prior: float | None
-    label_frequency: float | None
+    prior: float | Range | None
+    label_frequency: float | Range | None
     scenario: Scenario | None
 
 
 class ProportionKeywords(KnownKeywords, total=False):
-    """The same, and what estimates them where nothing is known."""
+    """The same, and what estimates them where they are not known."""
 
+    hits: tuple[int, int] | None
+    hits_from: float | str | None
     estimator: ProportionEstimator | str | None
     assume: Collection[str]
 
@@ -495,24 +541,25 @@ class GivenProportions(Parameters):
 
     Exactly one of ``alpha``, ``prior``, ``label_frequency`` and ``proportions`` is set, or none
     where the function estimates them. A prior without a scenario is refused: the same number
-    means different alphas in the two. A ``beta`` of None is not said: 1 beside a known alpha,
-    estimated beside an estimated one.
+    means different alphas in the two. A ``beta`` of None is 1 if alpha is known, and estimated if
+    alpha is. A range, or a past hit rate, leaves alpha to be estimated within it.
     """
 
-    alpha: float | None = parameter(
+    alpha: float | Range | None = parameter(
         None,
-        "float",
-        """Share of positives among the unlabeled. Give only one of ``alpha``, ``prior``,
-        ``label_frequency`` and ``proportions``.""",
-        check_share,
+        "float or pair of floats",
+        """Share of positives among the unlabeled, or the range it lies in: ``(0.02, 0.1)``.
+        Give only one of ``alpha``, ``prior``, ``label_frequency`` and ``proportions``. A range of
+        any of them is combined with the posterior of the scores; intervals vary it.""",
+        check_share_or_range,
     )
-    beta: float | None = parameter(
+    beta: float | Range | None = parameter(
         None,
-        "float",
-        """Share of positives among the labeled; 1 means clean labels. Where it is left out it is 1
-        beside a known alpha, and estimated beside an estimated one. A known beta helps to
-        estimate alpha.""",
-        check_share,
+        "float or pair of floats",
+        """Share of positives among the labeled, or the range it lies in; 1 means clean labels.
+        Where it is left out it is 1 if alpha is a number, and estimated otherwise. A known beta
+        helps to estimate alpha.""",
+        check_share_or_range,
     )
     proportions: MixtureProportions | UncertainProportions | None = parameter(
         None,
@@ -521,22 +568,39 @@ class GivenProportions(Parameters):
         of them is varied in the intervals of a report.""",
         _check_carried,
     )
-    prior: float | None = parameter(
-        None, "float", "Share of positives in the population; needs ``scenario``.", check_share
-    )
-    label_frequency: float | None = parameter(
+    prior: float | Range | None = parameter(
         None,
-        "float",
-        """Probability that a positive got labeled, in the censoring scenario. Intervals of a
-        report vary the alpha that follows from it, or from a prior in that scenario, since the
-        share of labeled rows varies.""",
-        partial(check_share, closed="right"),
+        "float or pair of floats",
+        "Share of positives in the population, or the range it lies in; needs ``scenario``.",
+        check_share_or_range,
+    )
+    label_frequency: float | Range | None = parameter(
+        None,
+        "float or pair of floats",
+        """Probability that a positive got labeled, in the censoring scenario, or the range it lies
+        in. Intervals of a report vary the alpha that follows from it, or from a prior in that
+        scenario, since the share of labeled rows varies.""",
+        partial(check_share_or_range, closed="right"),
     )
     scenario: Scenario | None = parameter(
         None,
         '{"case-control", "censoring"}',
         "How the data were drawn; see :class:`MixtureProportions`.",
         partial(valid.check_choice, choices=SCENARIOS),
+    )
+    hits: tuple[int, int] | None = parameter(
+        None,
+        "pair of int",
+        """A past hit rate: ``(25, 40)`` if 25 of 40 unlabeled rows that were followed up for their
+        high scores turned out to be positive. It is combined with the posterior of the scores.""",
+        _check_hits,
+    )
+    hits_from: float | str | None = parameter(
+        None,
+        "float or str",
+        """Which rows ``hits`` were: a random sample of those with at least this score, or of so
+        many with the highest scores, as ``"top:500"``; by default as many as were followed up.""",
+        _check_hits_from,
     )
     estimator: ProportionEstimator | str | None = parameter(
         None,
@@ -549,10 +613,33 @@ class GivenProportions(Parameters):
         (),
         "collection of str",
         """Assumptions if alpha is estimated: ``"pure-top"``, that the highest scores are all
-        positives (and the lowest all negatives), which makes intervals narrow; and
-        ``"clean-labels"``, which is ``beta=1``.""",
+        positives (and the lowest all negatives), which makes intervals narrow;
+        ``"clean-labels"``, which is ``beta=1``; and ``"random-verdicts"``, that judged rows are a
+        random sample of all unlabeled and of all labeled rows.""",
         partial(valid.check_names, choices=ASSUMABLE),
     )
+
+    @property
+    def ranges(self) -> dict[str, Range]:
+        """Ranges by the name of their parameter."""
+        found = {name: getattr(self, name) for name in (*_STATED, "beta")}
+        return {name: value for name, value in found.items() if isinstance(value, tuple)}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a range or a hit rate leaves an alpha open of which something is known."""
+        names = set(self.ranges)
+        return self.hits is not None or bool(names & set(_STATED)) or bool(names and self.ways)
+
+    @property
+    def known_beta(self) -> float | None:
+        """Beta, if it is given as a number."""
+        return None if isinstance(self.beta, tuple) else self.beta
+
+    @property
+    def implied_scenario(self) -> Scenario:
+        """The scenario, which a label frequency implies."""
+        return self.scenario or ("case-control" if self.label_frequency is None else "censoring")
 
     @property
     def says_beta(self) -> bool:
@@ -566,26 +653,24 @@ class GivenProportions(Parameters):
     def stated(self) -> tuple[str, float] | None:
         """Name and value of what alpha follows from, where that is not alpha itself."""
         for name in ("label_frequency", "prior"):
-            if (value := getattr(self, name)) is not None:
+            if isinstance(value := getattr(self, name), float):
                 return name, value
         return None
 
     @property
     def ways(self) -> list[str]:
-        """Names of the given parameters that determine alpha."""
-        names = ("alpha", "prior", "label_frequency", "proportions")
-        return [name for name in names if getattr(self, name) is not None]
+        """Names of the given parameters that determine alpha: numbers, not ranges."""
+        return [name for name in self._given if name not in self.ranges]
+
+    @property
+    def _given(self) -> list[str]:
+        return [name for name in (*_STATED, "proportions") if getattr(self, name) is not None]
 
     def validated(self, *, can_estimate: bool = False, can_vary: bool = False) -> Self:
-        """The same, or a complaint."""
-        given = self.ways
-        if not can_vary and isinstance(self.proportions, UncertainProportions):
-            raise valid.bad_type(
-                "proportions",
-                "a MixtureProportions, as nothing here varies them",
-                self.proportions,
-                "evaluate does; pass its attribute 'believed' to take them as certain",
-            )
+        """The same with plain values, or a complaint."""
+        plain = super().validated()
+        plain._check_varied(can_vary=can_vary)
+        given, ways = plain._given, plain.ways
         if len(given) > 1 or not (given or can_estimate):
             got = " and ".join(map(repr, given)) if given else "none of them"
             hint = (
@@ -598,43 +683,47 @@ class GivenProportions(Parameters):
                 f"{{function}} needs exactly one of 'alpha', 'prior', 'label_frequency' and "
                 f"'proportions', got {got}.\nHint: {hint}"
             )
-        if given and self.estimator is not None:
+        for name in ("estimator", "hits"):
+            if ways and (value := getattr(plain, name)) is not None:
+                raise valid.bad_value(
+                    name,
+                    f"left out where {ways[0]!r} is given",
+                    valid.show(value),
+                    "leave both out to have alpha and beta estimated by the default estimator",
+                )
+        if plain.hits_from is not None and plain.hits is None:
             raise valid.bad_value(
-                "estimator",
-                f"left out where {given[0]!r} is given",
-                valid.show(self.estimator),
-                "leave both out to have alpha and beta estimated by the default estimator",
+                "hits_from", "left out without 'hits'", valid.show(self.hits_from)
             )
-        super().validated()
-        if self.assume:
-            return self._assuming().validated(can_estimate=can_estimate, can_vary=can_vary)
-        if not given and self.beta is not None:
+        if plain.assume:
+            return plain._assuming().validated(can_estimate=can_estimate, can_vary=can_vary)
+        if not ways and plain.known_beta is not None:
             # Where alpha is to be estimated it must find room below beta.
-            check_share("beta", self.beta, closed="right")
-        if self.proportions is not None:
-            carried = _certain(self.proportions)
-            if self.beta is not None and self.beta not in (1, carried.beta):
+            check_share("beta", plain.known_beta, closed="right")
+        if plain.proportions is not None:
+            carried = _certain(plain.proportions)
+            if plain.beta not in (None, 1, carried.beta):
                 raise valid.bad_value(
                     "beta",
                     "left out where 'proportions' carry one",
-                    f"{self.beta:g} beside {carried.beta:g}",
+                    f"{valid.show(plain.beta)} beside {carried.beta:g}",
                 )
-            if self.scenario not in (None, carried.scenario):
+            if plain.scenario not in (None, carried.scenario):
                 raise valid.bad_value(
                     "scenario",
                     "left out where 'proportions' carry one",
-                    f"{self.scenario!r} beside {carried.scenario!r}",
+                    f"{plain.scenario!r} beside {carried.scenario!r}",
                 )
-        elif self.alpha is not None:
-            MixtureProportions(self.alpha, self._beta)
-        elif self.label_frequency is not None and self.scenario == "case-control":
+        elif isinstance(plain.alpha, float):
+            MixtureProportions(plain.alpha, plain._largest_beta)
+        elif plain.label_frequency is not None and plain.scenario == "case-control":
             raise valid.bad_value(
                 "scenario",
                 "'censoring' where a label frequency is given",
                 "'case-control'",
                 "in a case-control design the labeled rows were not taken from the same sample",
             )
-        elif self.prior is not None and self.scenario is None:
+        elif plain.prior is not None and plain.scenario is None:
             raise valid.bad_value(
                 "scenario",
                 "given with 'prior'",
@@ -643,7 +732,29 @@ class GivenProportions(Parameters):
                 "were collected apart; 'censoring' if one sample was drawn and some of its "
                 "positives got labeled",
             )
-        return self
+        return plain
+
+    def _check_varied(self, *, can_vary: bool) -> None:
+        """Complain about uncertain values where nothing varies them."""
+        if can_vary:
+            return
+        if isinstance(self.proportions, UncertainProportions):
+            raise valid.bad_type(
+                "proportions",
+                "a MixtureProportions, as nothing here varies them",
+                self.proportions,
+                "evaluate does; pass its attribute 'believed' to take them as certain",
+            )
+        for name, (low, high) in self.ranges.items():
+            raise valid.bad_value(
+                name,
+                "a number, as nothing here varies it",
+                f"{low:g} to {high:g}",
+                f"evaluate and compare_scores take a range of {name}",
+            )
+        if self.hits is not None:
+            hint = "pass proportions=evaluate(scores, labeled, hits=...).proportions"
+            raise valid.bad_value("hits", "left out here", valid.show(self.hits), hint)
 
     def _assuming(self) -> Self:
         """The same with what is assumed put where it belongs, or a complaint."""
@@ -659,48 +770,76 @@ class GivenProportions(Parameters):
             changed["estimator"] = "label-curve"
         if "clean-labels" in self.assume:
             if self.beta not in (None, 1):
-                raise valid.bad_value("beta", "1 where clean labels are assumed", f"{self.beta:g}")
+                must = "1 where clean labels are assumed"
+                raise valid.bad_value("beta", must, valid.show(self.beta))
             changed["beta"] = 1.0
         return replace(self, **changed)
 
     @property
-    def _beta(self) -> float:
+    def _largest_beta(self) -> float:
+        if isinstance(self.beta, tuple):
+            return self.beta[1]
         return 1.0 if self.beta is None else self.beta
 
     def resolve(self, counts: ScoreCounts) -> MixtureProportions:
         """The proportions of these data, if they were given."""
-        self.validated(can_vary=True)
-        if self.proportions is not None:
-            return _certain(self.proportions)
-        if self.alpha is not None:
-            return MixtureProportions(
-                self.alpha, self._beta, scenario=self.scenario or "case-control"
-            )
-        if self.scenario == "case-control":
-            return MixtureProportions.from_case_control(self.prior, self._beta)  # type: ignore[arg-type]
-        said = self.label_frequency
-        word, value = ("prior", self.prior) if said is None else ("label frequency", said)
+        plain: Any = self.validated(can_vary=True)
+        beta = plain._largest_beta
+        if plain.proportions is not None:
+            return _certain(plain.proportions)
+        if plain.alpha is not None:
+            return MixtureProportions(plain.alpha, beta, scenario=plain.scenario or "case-control")
+        if plain.scenario == "case-control":
+            return MixtureProportions.from_case_control(plain.prior, beta)
+        said = plain.label_frequency
+        word, value = ("prior", plain.prior) if said is None else ("label frequency", said)
         return MixtureProportions.from_censoring(
             counts,
-            prior=self.prior,
-            label_frequency=self.label_frequency,
-            beta=self._beta,
-            origin=f"from a {word} of {100 * value:.3g} %",  # type: ignore[operator]
+            prior=plain.prior,
+            label_frequency=plain.label_frequency,
+            beta=beta,
+            origin=f"from a {word} of {100 * value:.3g} %",
         )
+
+    def alpha_at(self, counts: ScoreCounts, beta: FloatArray) -> FloatArray:
+        """Return the alpha that follows from the number given, for each beta."""
+        plain: Any = self
+        number = plain.alpha
+        if plain.prior is not None and plain.scenario == "case-control":
+            number = plain.prior
+        if number is not None:
+            return np.full(len(beta), number)
+        share = _labeled_share(counts)
+        return np.asarray(_left_unlabeled(share, beta, plain.prior, plain.label_frequency))
+
+    def implied(self, counts: ScoreCounts, shares: FloatArray) -> dict[str, FloatArray]:
+        """Return the values of the parameters with a range that rows of alpha and beta imply."""
+        alpha, beta = shares.T
+        share = _labeled_share(counts)
+        labeled = beta * share
+        every = labeled + alpha * (1 - share)
+        with np.errstate(invalid="ignore"):
+            values = {
+                "alpha": alpha,
+                "beta": beta,
+                "prior": every if self.scenario == "censoring" else alpha,
+                "label_frequency": labeled / every,
+            }
+        return {name: values[name] for name in self.ranges}
 
     def following(
         self, counts: ScoreCounts, rng: np.random.Generator, *, grouped: bool = False
     ) -> FollowingShare | None:
         """Return the rule of a replicate's alpha if it depends on the labeled share, or None."""
-        if self.label_frequency is None and (self.prior is None or self.scenario != "censoring"):
+        if self.stated is None or (self.prior is not None and self.scenario != "censoring"):
             return None
         n_rows = counts.n_labeled + counts.n_unlabeled
         if counts.labeled_sq is not None and counts.unlabeled_sq is not None:
             n_rows = n_rows**2 / float(counts.labeled_sq.sum() + counts.unlabeled_sq.sum())
         return FollowingShare(
-            self._beta,
-            self.prior,
-            self.label_frequency,
+            self._largest_beta,
+            self.prior,  # type: ignore[arg-type]
+            self.label_frequency,  # type: ignore[arg-type]
             share=_labeled_share(counts),
             n_rows=None if grouped else max(round(n_rows), 1),
             rng=rng,
@@ -709,8 +848,8 @@ class GivenProportions(Parameters):
     def estimated(self, found: MixtureProportions) -> MixtureProportions:
         """An estimate with the beta and the scenario that the caller knows."""
         alpha, beta, origin = found.alpha, found.beta, found.origin
-        if self.beta is not None:
-            # Of a = alpha / beta the scores tell, whatever beta is.
-            alpha, beta = found.unlabeled_inclusion * self.beta, self.beta
+        if (known := self.known_beta) is not None:
+            # The scores determine alpha / beta, whatever beta is.
+            alpha, beta = found.unlabeled_inclusion * known, known
             origin += ", beta given"
         return MixtureProportions(alpha, beta, origin, self.scenario or "case-control")

@@ -8,7 +8,7 @@ import html
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -22,26 +22,6 @@ MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
 BODY_PATIENCE = 30.0
 """Seconds that a JSON body may take."""
-FIELDS = {
-    "alpha": "alpha",
-    "beta": "beta",
-    "confidence_level": "“Confidence level”",
-    "estimator": "“Estimator”",
-    "groups": "“Group”",
-    "labeled": "“Labeled”",
-    "missing_is_unlabeled": "“Blank labels are unlabeled”",
-    "negative_label": "“Value of known negatives”",
-    "positive_label": "“Value that means labeled”",
-    "n_resamples": "“Resamples”",
-    "scenario": "“Are the labeled rows part of the population?”",
-    "score": "“Score”",
-    "truth": "“True class”",
-    "sample_weight": "“Weight”",
-}
-"""Labels of the form by field of a request."""
-# What reads files names options; in quotes it is data.
-_OPTION = re.compile(r"(?<![\w'\"-])--([a-z-]+)(?![\w-])")
-
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 _HEAD = 1 << 16
 _WRITE = 1 << 20
@@ -75,8 +55,11 @@ def json_answer(
     return Response(text, status, headers, media_type="application/json")
 
 
-async def _read_body(request: Request) -> jobs.ReportRequest:
-    """Return the report that a request asks for."""
+RequestT = TypeVar("RequestT", jobs.ReportRequest, jobs.JudgeRequest)
+
+
+async def _read_body(request: Request, kind_of: type[RequestT]) -> RequestT:
+    """Return what a request asks for."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ApiError(415, "the body must be application/json.")
@@ -90,7 +73,7 @@ async def _read_body(request: Request) -> jobs.ReportRequest:
     except TimeoutError:
         raise ApiError(408, "the body took too long to come.") from None
     try:
-        return msgspec.json.decode(body, type=jobs.ReportRequest)
+        return msgspec.json.decode(body, type=kind_of)
     except msgspec.ValidationError as error:
         raise ApiError(422, f"{error}.") from error
     except (msgspec.DecodeError, RecursionError) as error:
@@ -180,7 +163,7 @@ class Api:
                 if upload is not None:
                     self.store.drop_upload(upload)
                 if isinstance(error, jobs.WorkError):
-                    raise ApiError(422, worded(error)) from error
+                    raise ApiError(422, str(error)) from error
                 if isinstance(error, OSError):
                     raise _no_room(error) from error
                 raise
@@ -215,6 +198,35 @@ class Api:
         """Columns and first rows of a file."""
         return json_answer(self._file(request.path_params["file"]).about)
 
+    @route("POST", "/api/files/{file}/answers")
+    async def add_answers(self, request: Request) -> Response:
+        """Save answers of a judge; return what they show so far, and the next rows."""
+        upload = self._file(request.path_params["file"])
+        wanted = await _read_body(request, jobs.JudgeRequest)
+        task = jobs.Judge(str(upload.folder), upload.name, wanted)
+        async with upload.judging:
+            try:
+                found = await self.looks.run(task, timeout=self.settings.look_timeout)
+            except jobs.WorkError as error:
+                raise ApiError(422, str(error)) from error
+        return json_answer(found)
+
+    @route("GET", "/api/files/{file}/answers")
+    async def show_answers(self, request: Request) -> Response:
+        """Return all answers about a file, as ``purecover judge`` writes them."""
+        upload = self._file(request.path_params["file"])
+        if not upload.answers.is_file():
+            raise ApiError(404, "no row of this file was judged.")
+        return FileResponse(upload.answers, media_type="text/csv")
+
+    @route("DELETE", "/api/files/{file}/answers")
+    async def drop_answers(self, request: Request) -> Response:
+        """Remove all answers about a file."""
+        upload = self._file(request.path_params["file"])
+        async with upload.judging:
+            upload.answers.unlink(missing_ok=True)
+        return Response(status_code=204)
+
     @route("DELETE", "/api/files/{file}")
     async def drop_file(self, request: Request) -> Response:
         """Remove a file."""
@@ -230,7 +242,7 @@ class Api:
     @route("POST", "/api/jobs")
     async def add_job(self, request: Request) -> Response:
         """Make a report."""
-        wanted = await _read_body(request)
+        wanted = await _read_body(request, jobs.ReportRequest)
         upload = self._file(wanted.file)
         try:
             job = self.store.begin_job(upload, wanted.score)
@@ -261,7 +273,7 @@ class Api:
             job.state, job.headline = "done", found.headline
             job.notes, job.figures = found.notes, found.figures
         except jobs.WorkError as error:
-            job.state, job.error = "failed", worded(error)
+            job.state, job.error = "failed", str(error)
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
             job.state, job.error = "failed", f"internal error, {type(error).__name__}: {error}"
         finally:
@@ -340,14 +352,3 @@ def _too_large(limit: int) -> ApiError:
         f"the file has more than {limit:,} bytes, the limit.\n"
         "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file.",
     )
-
-
-def worded(error: jobs.WorkError) -> str:
-    """Why a task came to nothing, about the fields of the form."""
-    message, failed = str(error), error.failed
-    if failed is not None and failed.parameter is not None and failed.must is not None:
-        field = "score" if failed.parameter == "scores" else failed.parameter
-        message = f"{FIELDS.get(field, field)} must be {failed.must}, got {failed.got}."
-        if failed.hint is not None:
-            message += f"\nHint: {failed.hint}"
-    return _OPTION.sub(lambda m: FIELDS.get(m[1].replace("-", "_"), m[0]), message)

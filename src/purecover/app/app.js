@@ -55,8 +55,6 @@
   const size = (bytes) =>
     bytes < 1e5 ? `${bytes.toLocaleString("en")} bytes` : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
 
-  // -- the file ---------------------------------------------------------------------------
-
   async function take(promise, name) {
     complain("file-problem", "");
     complain("job-problem", "");
@@ -74,6 +72,7 @@
       const old = file;
       file = found;
       chosenName = file.name;
+      endJudging();
       if (old) ask("DELETE", `/api/files/${old.file}`).catch(() => {});
       at("file-status").textContent = `${file.name}: ${file.columns.length} columns, ${size(file.size)}.`;
       show();
@@ -152,8 +151,6 @@
     at("compare").hidden = others.length === 0;
   }
 
-  // -- the report -------------------------------------------------------------------------
-
   function number(id, problems, low, high, whole) {
     const field = at(id);
     const text = field.value.trim().replace(",", ".");
@@ -189,14 +186,9 @@
         asked.score.push(file.columns[Number(box.value)].name);
       }
     }
-    if (known()) {
-      asked.alpha = number("alpha", problems, 0, 1);
-      asked.beta = number("beta", problems, 0, 1);
-      if (at("alpha").value.trim() === "" && asked.beta === undefined) {
-        problems.push(["alpha", "Say what you know of alpha or beta, or let both be estimated."]);
-      }
-    }
+    knowledge(asked, problems);
     if (document.querySelector('input[name="verified"]:checked').value === "yes") asked.beta = 1;
+    asked.review = number("review", problems, 1, 1e9, true);
     asked.n_resamples = number("n_resamples", problems, 0, 20000, true);
     asked.confidence_level = number("confidence_level", problems, 0.5, 0.999);
     for (const id of ["positive_label", "negative_label", "scenario", "estimator"]) {
@@ -206,7 +198,162 @@
     return [asked, problems];
   }
 
-  const known = () => document.querySelector('input[name="known"]:checked').value === "yes";
+  const known = () => document.querySelector('input[name="known"]:checked').value;
+
+  function knowledge(asked, problems) {
+    const share = (id) => number(id, problems, 0, 1);
+    const needed = (id, value) => {
+      if (value === undefined && at(id).value.trim() === "") {
+        at(id).setAttribute("aria-invalid", "true");
+        problems.push([id, `Fill in “${label(id)}”, or choose what else you know.`]);
+      }
+      return value;
+    };
+    const way = known();
+    if (way === "exactly") {
+      [asked.alpha, asked.beta] = [share("alpha"), share("beta")];
+      if (asked.beta === undefined) needed("alpha", asked.alpha);
+    } else if (way === "most") {
+      asked.alpha = [0, needed("at_most", share("at_most"))];
+    } else if (way === "between") {
+      asked.alpha = ["alpha_low", "alpha_high"].map((id) => needed(id, share(id)));
+    } else if (way === "hits") {
+      asked.hits = ["n_hits", "n_followed"].map((id) => needed(id, number(id, problems, 0, 1e9, true)));
+      const top = number("n_top", problems, 1, 1e9, true);
+      if (top !== undefined) asked.hits_from = `top:${top}`;
+    } else if (way === "judge") {
+      asked.judged = true;
+      if (!judging || !judging.counted) problems.push(["judge-start", "Judge at least one row first."]);
+    }
+  }
+
+  // One row after another, each answered with a key or a button. Answers go to the server one batch
+  // at a time; the next row is shown before the answer about the last one is back.
+  let judging = null;
+
+  async function startJudging() {
+    complain("job-problem", "");
+    const [asked, problems] = wanted();
+    const about = { figure: at("figure").value, judge: at("judge").value.trim() };
+    for (const name of ["labeled", "positive_label", "missing_is_unlabeled", "review"]) about[name] = asked[name];
+    about.score = asked.score[0];
+    const wrong = problems.filter(([id]) => ["score", "labeled", "review"].includes(id));
+    if (wrong.length) {
+      complain("job-problem", wrong.map(([, text]) => text).join("\n"));
+      return;
+    }
+    judging = { file: file.file, about, rows: [], at: 0, said: new Map(), unsent: new Map(), sending: false };
+    at("judge-start").disabled = true;
+    at("judged").textContent = "Reading the rows …";
+    await sendAnswers();
+    at("judge-start").disabled = false;
+    if (!judging.found) {
+      at("judged").textContent = "";
+      return;
+    }
+    at("judging").showModal();
+    at("card-title").focus();
+  }
+
+  async function sendAnswers() {
+    const mine = judging;
+    if (mine.sending) return;
+    mine.sending = true;
+    do {
+      const batch = [...mine.unsent];
+      mine.unsent.clear();
+      try {
+        const body = JSON.stringify({ ...mine.about, answers: batch });
+        const found = await ask("POST", `/api/files/${mine.file}/answers`, body, "application/json");
+        if (mine !== judging) return;
+        const known = new Set(mine.rows.map(({ row }) => row));
+        mine.rows.push(...found.rows.filter(({ row }) => !known.has(row)));
+        mine.first ??= found;
+        mine.found = found;
+        mine.counted = found.yes + found.no;
+      } catch (error) {
+        for (const [row, said] of batch) if (!mine.unsent.has(row)) mine.unsent.set(row, said);
+        mine.sending = false;
+        if (mine !== judging) return;
+        if (!mine.found) complain("job-problem", error.message);
+        else complain("judge-problem", `${error.message} The last answers are not saved yet; the next one tries again.`);
+        return;
+      }
+      complain("judge-problem", "");
+      showRow();
+    } while (mine.unsent.size);
+    mine.sending = false;
+  }
+
+  function showRow() {
+    const { found, first } = judging;
+    const [low, high] = [Math.min(found.low, first.low), Math.max(found.high, first.high)];
+    const place = (bar, ends) => {
+      bar.style.left = `${(100 * (ends.low - low)) / (high - low)}%`;
+      bar.style.width = `${(100 * (ends.high - ends.low)) / (high - low)}%`;
+    };
+    place(at("range-before"), first);
+    place(at("range-now"), found);
+    at("range-low").textContent = low.toFixed(2);
+    at("range-high").textContent = high.toFixed(2);
+    at("judge-status").textContent = found.status;
+    at("remarks").replaceChildren(...found.remarks.map((text) => make("li", { textContent: text })));
+    const row = judging.rows[judging.at];
+    const n = `${judging.counted} judged${found.skip ? `, ${found.skip} skipped` : ""}`;
+    const enough = judging.counted >= 10 ? ": that will do, or go on" : "";
+    at("judged").textContent = judging.counted ? `${n}. ${found.status}` : "";
+    for (const id of ["answers", "anew"]) at(id).hidden = !judging.counted;
+    for (const key of document.querySelectorAll(".keys button")) key.disabled = !row && ["yes", "no", "skip"].includes(key.dataset.said);
+    at("card-title").textContent = `${row ? `Row ${(row.row + 1).toLocaleString("en")}` : "No row is left"} · ${n}${enough}`;
+    const said = row && judging.said.get(row.row);
+    at("card-cells").replaceChildren(...(row ? row.cells : []).flatMap(([name, text]) =>
+      [make("dt", { textContent: name }), make("dd", {}, ...withLinks(text))]));
+    if (row && !row.cells.length) at("card-cells").append(make("dd", { textContent: "The file has no other columns: look this row up elsewhere." }));
+    if (said) at("card-cells").append(make("dd", { className: "note", textContent: `You said ${said}.` }));
+  }
+
+  const withLinks = (text) => text.split(/(https?:\/\/[^\s<>"]+)/).map((part, i) =>
+    (i % 2 ? make("a", { href: part, textContent: part, target: "_blank", rel: "noopener noreferrer" }) : part));
+
+  function say(said) {
+    if (!judging || !judging.found) return;
+    if (said === "quit") {
+      at("judging").close();
+      return;
+    }
+    if (said === "back") {
+      judging.at = Math.max(judging.at - 1, 0);
+      showRow();
+      return;
+    }
+    const row = judging.rows[judging.at];
+    if (!row) return;
+    judging.said.set(row.row, said);
+    judging.unsent.set(row.row, said);
+    do judging.at += 1; while (judging.at < judging.rows.length && judging.said.has(judging.rows[judging.at].row));
+    showRow();
+    sendAnswers();
+  }
+
+  async function download() {
+    const headers = token ? { Authorization: `Bearer ${token}` } : {};
+    const answer = await fetch(`/api/files/${judging.file}/answers`, { headers });
+    if (!answer.ok) {
+      complain("job-problem", "There are no answers yet.");
+      return;
+    }
+    const link = make("a", { href: URL.createObjectURL(await answer.blob()),
+      download: `${file.name.replace(/(\.[^.]*?)?(\.gz)?$/, "")}.judged.csv` });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  function endJudging() {
+    judging = null;
+    at("judged").textContent = "";
+    at("remarks").replaceChildren();
+    for (const id of ["answers", "anew"]) at(id).hidden = true;
+  }
 
   async function run(event) {
     event.preventDefault();
@@ -310,8 +457,6 @@
     return item;
   }
 
-  // -- wiring -----------------------------------------------------------------------------
-
   at("file").addEventListener("change", (event) => {
     send(event.target.files[0]);
     event.target.value = ""; // so that the same file can be chosen again
@@ -331,10 +476,26 @@
   at("cancel").addEventListener("click", cancel);
   for (const role of roles) at(role).addEventListener("change", compare);
   at("labeled").addEventListener("change", values);
-  for (const radio of document.querySelectorAll('input[name="known"]')) {
-    radio.addEventListener("change", () => { at("shares").hidden = !known(); });
+  function showKnown() {
+    for (const part of document.querySelectorAll("[data-known]")) part.hidden = part.dataset.known !== known();
   }
-  at("shares").hidden = !known();
+  for (const radio of document.querySelectorAll('input[name="known"]')) radio.addEventListener("change", showKnown);
+  showKnown();
+  at("judge-start").addEventListener("click", startJudging);
+  at("answers").addEventListener("click", download);
+  at("anew").addEventListener("click", async () => {
+    if (!confirm("Remove all answers about this file?")) return;
+    await ask("DELETE", `/api/files/${file.file}/answers`);
+    endJudging();
+    at("judge-start").focus();
+  });
+  for (const key of document.querySelectorAll(".keys button")) key.addEventListener("click", () => say(key.dataset.said));
+  document.addEventListener("keydown", (event) => {
+    const said = { y: "yes", n: "no", s: "skip", b: "back", q: "quit" }[event.key.toLowerCase()];
+    if (!said || event.ctrlKey || event.metaKey || event.altKey || !at("judging").open) return;
+    event.preventDefault();
+    say(said);
+  });
   window.addEventListener("hashchange", () => location.reload()); // the printed address, in this tab
   list().catch((error) => complain("job-problem", error.message));
 })();

@@ -21,12 +21,33 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 MB = 10**6
+ANSWERS = "answers.csv"
+"""File of answers about the rows of the file in the same folder."""
 LOOKS = 2
 """Files opened at the same time, so that a slow one does not block the others."""
 MAX_ANSWER = 1 << 23
 """Bytes of the longest answer of a worker."""
 _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
+
+
+FIELDS = {
+    "alpha": "alpha",
+    "beta": "beta",
+    "confidence_level": "“Confidence level”",
+    "estimator": "“Estimator”",
+    "groups": "“Group”",
+    "labeled": "“Labeled”",
+    "missing_is_unlabeled": "“Blank labels are unlabeled”",
+    "negative_label": "“Value of known negatives”",
+    "positive_label": "“Value that means labeled”",
+    "n_resamples": "“Resamples”",
+    "scenario": "“Are the labeled rows part of the population?”",
+    "score": "“Score”",
+    "truth": "“True class”",
+    "sample_weight": "“Weight”",
+}
+"""Labels of the form by field of a request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +123,8 @@ Column = Annotated[str, Meta(max_length=10_000)]
 Scores = Annotated[list[Column], Meta(min_length=1, max_length=10)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Word = Annotated[str, Meta(max_length=1000)]
+Range = Annotated[list[Share], Meta(min_length=2, max_length=2)]
+Rows = Annotated[int, Meta(ge=1, le=10**9)]
 
 
 class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -113,7 +136,14 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     truth: Column | UnsetType = UNSET
     sample_weight: Column | UnsetType = UNSET
     groups: Column | UnsetType = UNSET
-    alpha: Share | UnsetType = UNSET
+    alpha: Share | Range | UnsetType = UNSET
+    hits: (
+        Annotated[list[Annotated[int, Meta(ge=0)]], Meta(min_length=2, max_length=2)] | UnsetType
+    ) = UNSET
+    hits_from: Annotated[str, Meta(pattern="^top:[0-9]{1,9}$")] | UnsetType = UNSET
+    judged: bool | UnsetType = UNSET
+    """Whether the answers that were given in the Judge view count."""
+    review: Rows | UnsetType = UNSET
     beta: Share | UnsetType = UNSET
     scenario: Literal["case-control", "censoring"] | UnsetType = UNSET
     estimator: Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")] | UnsetType = UNSET
@@ -134,6 +164,22 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
         return {name: value for name, value in values.items() if value is not UNSET}
 
 
+class JudgeRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Answers of a judge, and what the next rows are to be drawn for."""
+
+    score: Column
+    labeled: Column
+    positive_label: Word | UnsetType = UNSET
+    missing_is_unlabeled: bool | UnsetType = UNSET
+    review: Rows | UnsetType = UNSET
+    figure: Literal["auc", "alpha", "precision"] = "auc"
+    judge: Annotated[str, Meta(max_length=60)] = ""
+    answers: Annotated[
+        list[tuple[Annotated[int, Meta(ge=0)], Literal["yes", "no", "skip"]]], Meta(max_length=1000)
+    ] = []
+    """Rows, by their position in the file, and what the judge said of them."""
+
+
 class Look(Struct, tag=True):
     """Look into a file that was just dropped."""
 
@@ -148,6 +194,14 @@ class Evaluate(Struct, tag=True):
     folder: str
     file: str
     request: ReportRequest
+
+
+class Judge(Struct, tag=True):
+    """Save answers about rows of a file, beside it, and find the next rows."""
+
+    folder: str
+    file: str
+    request: JudgeRequest
 
 
 class Step(Struct, tag=True):
@@ -183,17 +237,34 @@ class Evaluated(Struct, tag=True):
     headline: list[str] = []
 
 
+class NextRow(Struct):
+    """A row to be judged."""
+
+    row: int
+    cells: list[tuple[str, str]]
+
+
+class Judged(Struct, tag=True):
+    """What the answers show so far, and the next rows to be judged."""
+
+    rows: list[NextRow]
+    figure: str
+    low: float
+    high: float
+    status: str
+    yes: int
+    no: int
+    skip: int
+    remarks: list[str]
+
+
 class Failed(Struct, tag=True):
-    """A task came to nothing: the message, and where a parameter is to blame, its parts."""
+    """A task came to nothing; the message is about fields of the form."""
 
     message: str
-    parameter: str | None = None
-    must: str | None = None
-    got: str | None = None
-    hint: str | None = None
 
 
-Answer = Step | Looked | Evaluated | Failed
+Answer = Step | Looked | Evaluated | Judged | Failed
 
 
 def pack(message: Struct) -> bytes:
@@ -202,11 +273,11 @@ def pack(message: Struct) -> bytes:
 
 
 class WorkError(Exception):
-    """A task that came to nothing, in words for the user, or in those of the worker."""
+    """A task that came to nothing, in words for the user."""
 
-    def __init__(self, message: str, failed: Failed | None = None) -> None:
-        super().__init__(message)
-        self.failed = failed
+
+class RefusedError(WorkError):
+    """A task that its worker refused; the worker itself is well."""
 
 
 class LostError(WorkError):
@@ -262,7 +333,7 @@ class Worker:
                 progress(answer)
                 continue
             if isinstance(answer, Failed):
-                raise WorkError(answer.message, answer)
+                raise RefusedError(answer.message)
             return answer
 
     async def _answer(self) -> Answer:
@@ -343,8 +414,8 @@ class Pool:
                 "Hint: take fewer resamples, or a sample of the rows; purecover app --timeout "
                 "allows more."
             ) from None
-        except WorkError as error:
-            fit = error.failed is not None
+        except RefusedError:
+            fit = True
             raise
         finally:
             self._busy.discard(worker)

@@ -160,6 +160,11 @@ _HEAD_PATIENCE = 30.0
 """Seconds that a connection has to say what it wants."""
 _MOST_CONNECTIONS = 200
 """Connections at one time; a process may usually have 1,024 files open, sockets included."""
+_ACCEPTED_AT_ONCE = 25
+"""Connections accepted before those that are there are heard. Far fewer than there may be, so that
+a crowd of them neither opens more files than allowed nor displaces one that has just come."""
+_QUEUE = 1024
+"""Connections that the system keeps until they are accepted."""
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -274,6 +279,7 @@ def serve(
         config = uvicorn.Config(
             site,
             http=_Listener,
+            backlog=_ACCEPTED_AT_ONCE,
             ws="none",
             log_level="error",  # anybody can send what is no request, as often as they like
             access_log=False,
@@ -325,6 +331,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then say so."""
         await super().startup(sockets=sockets)
+        for each in sockets or ():
+            each.listen(_QUEUE)  # asyncio takes one number for both
         if hasattr(signal, "SIGHUP"):
             with suppress(ValueError):  # not in the main thread
                 signal.signal(signal.SIGHUP, self.handle_exit)

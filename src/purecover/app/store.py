@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from purecover._folders import lock_folder, new_folder
-from purecover.app.jobs import ColumnInfo, Settings
+from purecover.app.jobs import ANSWERS, ColumnInfo, Settings
 
 _PREFIX = "purecover-app-"
 _UNUSUAL = re.compile(r"[^\w.()+ -]+")
@@ -42,6 +42,13 @@ class Upload:
     guess: dict[str, str] = field(default_factory=dict)
     """Columns whose role is plain from their names, by role."""
     used: float = 0.0
+    judging: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while answers are saved."""
+
+    @property
+    def answers(self) -> Path:
+        """Where answers about its rows are kept."""
+        return self.folder / ANSWERS
 
     @property
     def about(self) -> dict[str, Any]:
@@ -143,12 +150,13 @@ class Store:
 
     @staticmethod
     def lend(upload: Upload, job: Job) -> None:
-        """Put the file into the folder of a report, under its own name."""
-        source, target = upload.folder / upload.name, job.folder / upload.name
-        try:
-            os.link(source, target)
-        except OSError:  # a file system without links
-            shutil.copyfile(source, target)
+        """Put the file, and answers about its rows, into the folder of a report."""
+        for source in filter(Path.exists, (upload.folder / upload.name, upload.answers)):
+            target = job.folder / source.name
+            try:
+                os.link(source, target)
+            except OSError:  # a file system without links
+                shutil.copyfile(source, target)
 
     def end_job(self, job: Job) -> None:
         """Remove the data from the folder of a finished job and keep the report for a while."""
@@ -219,6 +227,6 @@ def plain_name(name: str) -> str:
     if len(plain) > _MAX_NAME:  # the end tells the format
         plain = plain[: _MAX_NAME - 20] + plain[-20:]
     # Some systems take REPORT.HTML for report.html, which is to come.
-    if not plain or plain.startswith("-") or plain.lower() in REPORTS:
+    if not plain or plain.startswith("-") or plain.lower() in (*REPORTS, ANSWERS):
         plain = f"data_{plain}" if plain else "data"
     return plain

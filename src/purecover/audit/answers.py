@@ -1,16 +1,18 @@
-r"""Posterior of alpha and beta given judged rows and scores.
+r"""Posterior of alpha and beta given scores, judged rows, a past hit rate and ranges.
 
-Draws of alpha and beta from the posterior of the scores are weighted by the likelihood of the
-verdicts. Where labels went to positives at random, a draw says how many positives each stratum of
-the score has: of the positives a share :math:`F_1` lies in it, of the unlabeled rows a share
-:math:`F_U`, of the labeled rows a share :math:`F_L`.
+Draws of alpha and beta from the posterior of the scores are restricted to the ranges and weighted
+by the likelihood of the verdicts. Where labels went to positives at random, a draw says how many
+positives each stratum of the score has: of the positives a share :math:`F_1` lies in it, of the
+unlabeled rows a share :math:`F_U`, of the labeled rows a share :math:`F_L`.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,11 +25,17 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
-from purecover.proportions import FROM_SCORES, MixtureProportions, check_share
+from purecover.proportions import FROM_SCORES, TOP, GivenProportions, MixtureProportions
 
 N_DRAWS = 8000
 N_RESAMPLES = 1000
 """Draws from the posterior, and replicates of an estimator that draws none."""
+
+MANY_DRAWS = 2**17
+"""Draws of which those in a range are kept."""
+
+ALMOST_SURE = 0.999
+"""Confidence of the statement that a range contradicts the scores."""
 
 ANYWHERE = 0.05
 """Weight of a uniform prior beside the posterior of the scores: verdicts that contradict the
@@ -61,6 +69,17 @@ class Strata(NamedTuple):
     positive: IntArray
     labeled_judged: IntArray
     labeled_positive: IntArray
+
+    @classmethod
+    def above(cls, counts: ScoreCounts, cut: float, positive: int = 0, judged: int = 0) -> Strata:
+        """Count the rows on both sides of a cut; the judged ones are unlabeled and above it."""
+        high = counts.thresholds >= cut
+        sizes = [
+            np.round([side[high].sum(), side[~high].sum()]).astype(np.int64)
+            for side in (counts.unlabeled, counts.labeled)
+        ]
+        none = np.zeros(2, dtype=np.int64)
+        return cls(*sizes, np.array([judged, 0]), np.array([positive, 0]), none, none)
 
     @classmethod
     def of(cls, judged: JudgedRows) -> Strata:
@@ -112,12 +131,21 @@ class Weighed(NamedTuple):
 
 
 def weigh(
-    shares: FloatArray, weight: FloatArray, strata: Strata, n: int, rng: np.random.Generator
+    shares: FloatArray,
+    weight: FloatArray,
+    strata: Strata,
+    n: int,
+    rng: np.random.Generator,
+    hits: Strata | None = None,
 ) -> Weighed | None:
     """Draw from the posterior; None if the verdicts are impossible for all shares."""
     purity = Purity.of(shares, strata, rng)
     with np.errstate(divide="ignore"):
         log = np.log(weight)
+    if hits is not None:
+        followed = Purity.of(shares, hits, rng)
+        likelihood = log_binomial(hits.positive, hits.judged, followed.of_unlabeled).sum(axis=1)
+        log = log + np.where(followed.possible, likelihood, -np.inf)
     log = log + log_binomial(strata.labeled_positive, strata.labeled_judged, purity.of_labeled).sum(
         axis=1
     )
@@ -167,7 +195,7 @@ def weigh(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditPosterior(Frozen):
-    """Alpha and beta from scores and judged rows together.
+    """Alpha and beta from scores together with judged rows, a past hit rate or ranges.
 
     Attributes
     ----------
@@ -178,16 +206,22 @@ class AuditPosterior(Frozen):
     from_scores : Interval
         Alpha by the scores alone.
     purity : tuple of Interval
-        Share of positives among the unlabeled rows of each stratum, from the highest scores down.
+        Share of positives among the unlabeled rows of each stratum, from the highest scores down;
+        of all unlabeled rows if none was judged.
     n_positive : tuple of Interval
         Numbers of positives among them.
     tail_probability : float
-        Probability, by the scores alone, of verdicts at least as far off, on both sides.
+        Probability, by the scores alone, of verdicts, hits or ranges at least as far off, on both
+        sides.
     disagreement : float or None
         Probability that the strata differ by more than chance from what one alpha makes of them,
         which labels at random do not do; None where the judged unlabeled rows are of one stratum.
-    judged : JudgedRows
-        The verdicts.
+    judged : JudgedRows or None
+        The verdicts, if there are any.
+    ranges : mapping of str to tuple of float
+        Ranges that were given, by parameter.
+    hits : tuple of int or None
+        Positives, and rows followed up, if they were given.
     """
 
     proportions: MixtureProportions
@@ -197,7 +231,9 @@ class AuditPosterior(Frozen):
     n_positive: tuple[Interval, ...]
     tail_probability: float
     disagreement: float | None
-    judged: JudgedRows
+    judged: JudgedRows | None
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    hits: tuple[int, int] | None = None
     _draws: FloatArray = field(repr=False)
 
     @property
@@ -220,12 +256,34 @@ class AuditPosterior(Frozen):
         """Reasons against a common posterior, as a sentence; empty if there are none."""
         said = []
         if self.conflict:
+            what = "what is given" if self.judged is None else "judged rows"
             chance = f"(p = {self.tail_probability:.2g})"
-            said.append(f"scores and judged rows contradict each other {chance}")
+            said.append(f"scores and {what} contradict each other {chance}")
         if self.disagreement is not None and self.disagreement > DISAGREE:
             chance = f"(probability {self.disagreement:.2g})"
             said.append(f"strata of the score do not fit one alpha {chance}")
         return ", and ".join(said)
+
+    @property
+    def if_skipped(self) -> tuple[float, float] | None:
+        """Alpha if all rows that judges skipped were negative, and if all were positive.
+
+        None where no unlabeled row was skipped, or none judged.
+        """
+        if self.judged is None:
+            return None
+        strata, design = Strata.of(self.judged), self.judged.design
+        here = ~design.labeled & (self.judged.verdicts < 0)
+        skipped = np.bincount(design.stratum[here], minlength=strata.judged.size)
+        if not skipped.any() or not strata.judged.any():
+            return None
+        ends = []
+        for positive in (strata.positive, strata.positive + skipped):
+            # Alpha changes in proportion to the share of positives among the rows drawn.
+            now = (strata.positive.sum() + 0.5) / (strata.judged.sum() + 1)
+            then = (positive.sum() + 0.5) / ((strata.judged + skipped).sum() + 1)
+            ends.append(min(self.proportions.alpha * then / now, self.proportions.beta))
+        return ends[0], ends[1]
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw alpha and beta from the posterior.
@@ -246,14 +304,34 @@ class AuditPosterior(Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
+        if self.judged is None:
+            return plain_fields(self, "conflict")
         strata = Strata.of(self.judged)
         design = self.judged.design
         counts = {"cuts": design.cuts, "design": design.kind, "skipped": self.judged.n_skipped}
         return plain_fields(self, "conflict", judged=counts | strata._asdict())
 
     def __str__(self) -> str:
-        strata, design = Strata.of(self.judged), self.judged.design
-        lines = []
+        lines = [] if self.judged is None else self._lines_of(self.judged)
+        if self.hits is not None:
+            lines.append("{:,} of {:,} rows followed up were positive".format(*self.hits))
+        for name, (low, high) in self.ranges.items():
+            lines.append(f"{name} lies between {low:g} and {high:g}")
+        alone = _in_words(self.from_scores)
+        lines.append(f"alpha {_in_words(self.alpha)}; by the scores alone {alone}")
+        lines.append(f"beta  {_in_words(self.intervals['beta'])}")
+        if self.if_skipped is not None:
+            skipped = "alpha is {:.3f} if all rows that were skipped are negative, {:.3f} if all"
+            lines.append(f"{skipped} are positive".format(*self.if_skipped))
+        if self.doubt:
+            lines.append(
+                f"{self.doubt}: labels did not go to positives at random, or "
+                f"{'what is given is' if self.judged is None else 'verdicts are'} wrong"
+            )
+        return "\n".join(lines)
+
+    def _lines_of(self, judged: JudgedRows) -> list[str]:
+        strata, design, lines = Strata.of(judged), judged.design, []
         for s, (purity, count) in enumerate(zip(self.purity, self.n_positive, strict=True)):
             if not strata.judged[s]:
                 continue
@@ -266,14 +344,7 @@ class AuditPosterior(Frozen):
         if (n := strata.labeled_judged.sum()) > 0:
             k = strata.labeled_positive.sum()
             lines.append(f"{k:,} of {n:,} judged labeled rows are positive")
-        alone = _in_words(self.from_scores)
-        lines.append(f"alpha {_in_words(self.alpha)}; by the scores alone {alone}")
-        lines.append(f"beta  {_in_words(self.intervals['beta'])}")
-        if self.doubt:
-            lines.append(
-                f"{self.doubt}: labels did not go to positives at random, or verdicts are wrong"
-            )
-        return "\n".join(lines)
+        return lines
 
 
 def _in_words(interval: Interval) -> str:
@@ -287,7 +358,7 @@ def combine(
     labeled: ArrayLike,
     *,
     estimator: Any = None,
-    beta: float | None = None,
+    beta: float | tuple[float, float] | None = None,
     confidence_level: float = 0.95,
     random_state: RandomState = 0,
 ) -> AuditPosterior:
@@ -301,8 +372,8 @@ def combine(
         The data that the rows were drawn from.
     estimator : PriorEstimator or str, optional
         What estimates alpha and beta from the scores; the default one if left out.
-    beta : float, optional
-        Share of positives among the labeled, if it is known; 1 means clean labels.
+    beta : float or pair of floats, optional
+        Share of positives among the labeled, or the range it lies in; 1 means clean labels.
     confidence_level : float, default=0.95
         Probability of the intervals.
     random_state : int, numpy.random.Generator or None, default=0
@@ -364,29 +435,42 @@ def combine(
     hint = "draw(scores, labeled).answer(verdicts), or JudgedRows.from_array(..., design='random')"
     valid.check_instance("judged", judged, JudgedRows, hint)
     data = ScoredLabels.read(scores, labeled)
-    if data.checksum != judged.design.checksum:
-        hint = "pass the scores and labels that they were drawn from, in the same order"
-        raise valid.bad_value("judged", "rows of these scores and labels", "rows of others", hint)
-    strata = Strata.of(judged)
-    if not strata.judged.any():
-        raise valid.bad_value("judged", "with a verdict on an unlabeled row", "none")
-    if beta is not None:
-        beta = check_share("beta", beta, closed="right")
+    judged.check_data(data)
+    given = GivenProportions(beta=beta, estimator=estimator).validated(
+        can_estimate=True, can_vary=True
+    )
+    counts = ScoreCounts.from_scores(data.scores, data.labeled)
+    how = {"confidence_level": confidence_level, "random_state": random_state}
+    return posterior_of(counts, given, judged, **how)
+
+
+def posterior_of(
+    counts: ScoreCounts,
+    given: GivenProportions,
+    judged: JudgedRows | None = None,
+    *,
+    confidence_level: float = 0.95,
+    random_state: RandomState = 0,
+) -> AuditPosterior:
+    """Return the posterior of alpha and beta given counted scores and all that is known.
+
+    ``given`` has ranges, a past hit rate, a number for beta, or nothing.
+    """
     level = check_level(confidence_level)
     rng = valid.check_random_state(random_state)
-    asked = check_estimator(estimator)
-    counts = ScoreCounts.from_scores(data.scores, data.labeled)
-    known = posterior_draws(asked, counts, beta, rng)
-    anywhere = uniform_draws(counts, beta, N_DRAWS // 4, rng)
-    found = weigh(
-        np.concatenate((known, anywhere)),
-        np.repeat(
-            [(1 - ANYWHERE) / len(known), ANYWHERE / len(anywhere)], [len(known), len(anywhere)]
-        ),
-        strata,
-        N_DRAWS,
-        rng,
-    )
+    asked, beta = check_estimator(given.estimator), given.known_beta
+    if judged is None:
+        strata = Strata.above(counts, -np.inf)
+        strata = Strata(*(each[:1] for each in strata))
+    else:
+        strata = Strata.of(judged)
+        if not strata.judged.any():
+            raise valid.bad_value("judged", "with a verdict on an unlabeled row", "none")
+    hits = None
+    if given.hits is not None:
+        hits = Strata.above(counts, cut_of_hits(counts, *given.hits, given.hits_from), *given.hits)
+    known, shares, weight, tails = _prior_draws(asked, counts, given, rng)
+    found = weigh(shares, weight, strata, N_DRAWS, rng, hits)
     if found is None:
         raise ContradictionError(
             "{function} finds no alpha and beta that the verdicts allow.\n"
@@ -395,51 +479,175 @@ def combine(
     left = np.maximum(strata.n_unlabeled - strata.judged, 0)
     positive = strata.positive + rng.binomial(left, found.purity)
 
-    def interval(values: FloatArray) -> Interval:
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        mean = float(values.mean())
-        return Interval(
-            estimate=mean,
-            low=min(float(low), mean),
-            high=max(float(high), mean),
-            confidence_level=level,
-            method="posterior quantiles",
-            varied="scores and proportions",
-        )
-
-    alpha, beta_draws = found.shares.T
-    origin = f"{full_name(asked)} and audit"
+    interval = partial(_interval, level=level)
+    origin = given.resolve(counts).origin if given.ways else full_name(asked)
+    origin += "" if judged is None else " and audit"
+    origin += "" if hits is None else " and hits"
+    for name, (low, high) in given.ranges.items():
+        word = ", beta between" if name == "beta" else f" and {name.replace('_', ' ')} of"
+        to = "and" if name == "beta" else "to"
+        origin += f"{word} {100 * low:.3g} {to} {100 * high:.3g} %"
     if beta is not None:
         origin += ", beta given"
-    elif not strata.labeled_judged.any():
+    elif "beta" not in given.ranges and not strata.labeled_judged.any():
         origin += f", {FROM_SCORES}"
+    for each in (strata, hits):
+        if each is not None and (each.judged.any() or each.labeled_judged.any()):
+            tails.append(_tail(known, each, rng))
     several = np.count_nonzero(strata.judged) > 1
-    ends = {"alpha": alpha, "beta": beta_draws, "delta": beta_draws - alpha}
+    alpha_mean, beta_mean = map(float, found.shares.mean(axis=0))
     return AuditPosterior(
         proportions=MixtureProportions(
-            float(alpha.mean()), min(float(beta_draws.mean()), 1.0), origin
+            alpha_mean,
+            min(beta_mean, 1.0),
+            origin,
+            given.implied_scenario,
         ),
-        intervals={name: interval(values) for name, values in ends.items()},
+        intervals=_intervals(found.shares, level),
         from_scores=interval(known[:, 0]),
         purity=tuple(map(interval, found.purity.T)),
         n_positive=tuple(map(interval, positive.T)),
-        tail_probability=_tail(known, strata, rng),
+        tail_probability=min(1.0, len(tails) * min(tails)) if tails else 1.0,
         disagreement=float((found.spread > 0).mean()) if several else None,
         judged=judged,
+        ranges=given.ranges,
+        hits=given.hits,
         _draws=found.shares,
     )
 
 
+def _interval(values: FloatArray, level: float) -> Interval:
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    mean = float(values.mean())
+    return Interval(
+        estimate=mean,
+        low=min(float(low), mean),
+        high=max(float(high), mean),
+        confidence_level=level,
+        method="posterior quantiles",
+        varied="scores and proportions",
+    )
+
+
+def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
+    """Return intervals of alpha, beta and beta - alpha."""
+    alpha, beta = shares.T
+    values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
+    return {name: _interval(each, level) for name, each in values.items()}
+
+
+class PosteriorDraws:
+    """A posterior in the place of an estimator."""
+
+    estimates_beta = True
+    interval_method = "posterior"
+
+    def __init__(self, posterior: AuditPosterior) -> None:
+        self.posterior = posterior
+
+    def draws(self, n: int) -> FloatArray:
+        """Draw alpha and beta, one row each."""
+        return self.posterior.draws(n, np.random.default_rng(0))
+
+    def proportions_many(self, _counts: ScoreCounts, labeled: Any, _unlabeled: Any) -> FloatArray:
+        """Draw alpha and beta for replicates."""
+        seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
+        return self.posterior.draws(len(labeled), np.random.default_rng(seed))
+
+    def interval(self, *, confidence_level: float) -> dict[str, Interval]:
+        """Return the intervals of alpha, beta and delta."""
+        return _intervals(self.posterior._draws, confidence_level)
+
+
+def _prior_draws(
+    estimator: Any, counts: ScoreCounts, given: GivenProportions, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray, list[float]]:
+    """Return draws by the scores alone, then draws in the ranges with their weights.
+
+    Of the latter few are uniform over what the scores allow. The last are tail probabilities of
+    the ranges by the scores alone.
+    """
+    beta, n = given.known_beta, N_DRAWS
+    known = posterior_draws(estimator, counts, beta, rng)
+    if not given.ranges:
+        anywhere = uniform_draws(counts, beta, N_DRAWS // 4, rng)
+        weight = np.repeat(
+            [(1 - ANYWHERE) / len(known), ANYWHERE / len(anywhere)], [len(known), len(anywhere)]
+        )
+        return known, np.concatenate((known, anywhere)), weight, []
+    sources = [
+        posterior_draws(estimator, counts, beta, rng, MANY_DRAWS, fitted=True),
+        uniform_draws(counts, beta, MANY_DRAWS, rng, confidence_level=ALMOST_SURE),
+    ]
+    parts, weights, tails = [], [], []
+    for draws, whole in zip(sources, (1 - ANYWHERE, ANYWHERE), strict=True):
+        inside = np.ones(len(draws), dtype=bool)
+        for name, values in given.implied(counts, draws).items():
+            low, high = given.ranges[name]
+            inside &= (values >= low) & (values <= high)
+            if not parts:
+                tails.append(2 * float(min((values <= high).mean(), (values >= low).mean())))
+        kept = draws[inside][:n]
+        parts.append(kept)
+        weights.append(np.full(len(kept), whole * inside.mean() / max(len(kept), 1)))
+    shares = np.concatenate(parts)
+    weight = np.concatenate(weights)
+    if given.ways:  # a number that alpha follows from, with a range of beta
+        shares = np.column_stack((given.alpha_at(counts, shares[:, 1]), shares[:, 1]))
+        fits = (shares[:, 0] >= 0) & (shares[:, 0] < shares[:, 1])
+        shares, weight = shares[fits], weight[fits]
+    if not weight.any():
+        _refuse_ranges(counts, given, sources[1])
+    return known, shares, weight, tails
+
+
+def _refuse_ranges(counts: ScoreCounts, given: GivenProportions, possible: FloatArray) -> NoReturn:
+    """Say which values the scores allow."""
+    said = [
+        f"{name} between {values.min():.2f} and {np.ceil(100 * values.max()) / 100:.2f}, not "
+        f"between {given.ranges[name][0]:g} and {given.ranges[name][1]:g}"
+        for name, values in given.implied(counts, possible).items()
+    ]
+    raise ContradictionError(
+        "{function} finds no alpha and beta in the range: the scores allow "
+        f"{', and '.join(said)}.\nHint: check the label column, and whether the range is of another population"
+    )
+
+
+def cut_of_hits(counts: ScoreCounts, _positive: int, followed: int, where: Any) -> float:
+    """Return the score from which on rows were followed up."""
+    if isinstance(where, float):
+        if not counts.unlabeled[counts.thresholds >= where].sum() > 0:
+            must = "a score that an unlabeled row reaches"
+            raise valid.bad_value("hits_from", must, f"{where:g}")
+        return where
+    size = followed if where is None else int(where.removeprefix(TOP))
+    if size > counts.n_unlabeled:
+        must = f"of at most {counts.n_unlabeled:,.10g} rows, the unlabeled ones"
+        raise valid.bad_value("hits" if where is None else "hits_from", must, f"{size:,}")
+    flagged = np.cumsum(counts.unlabeled)
+    # Of equal scores all are followed up or none, unless they are the best.
+    last = max(int(np.searchsorted(flagged, size, side="right")) - 1, int((flagged <= 0).sum()))
+    return float(counts.thresholds[last])
+
+
 def posterior_draws(
-    estimator: Any, counts: ScoreCounts, beta: float | None, rng: np.random.Generator
+    estimator: Any,
+    counts: ScoreCounts,
+    beta: float | None,
+    rng: np.random.Generator,
+    n: int = N_DRAWS,
+    *,
+    fitted: bool = False,
 ) -> FloatArray:
-    """Alpha and beta by the scores alone, one row each."""
+    """Return alpha and beta by the scores alone, one row each."""
     from purecover.estimators.replicates import proportion_draws
     from purecover.intervals.resampling import resampler_for
 
-    with_clean_labels(estimator, beta).fit(counts)
+    if not fitted:
+        with_clean_labels(estimator, beta).fit(counts)
     if hasattr(estimator, "draws"):
-        found = estimator.draws(N_DRAWS)
+        found = estimator.draws(n)
     else:
         found = proportion_draws(estimator, resampler_for(counts), N_RESAMPLES, rng)
     n, found = len(found), found[~np.isnan(found[:, 0])]
@@ -454,16 +662,22 @@ def posterior_draws(
 
 
 def uniform_draws(
-    counts: ScoreCounts, beta: float | None, n: int, rng: np.random.Generator
+    counts: ScoreCounts,
+    beta: float | None,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    confidence_level: float = 0.95,
 ) -> FloatArray:
-    """Alpha and beta anywhere that the scores allow: half with clean labels, half with others."""
+    """Draw alpha and beta anywhere that the scores allow: half with clean labels, half without."""
     from purecover.estimators.inclusion import inclusion_bound
     from purecover.estimators.label_curve import alpha_of, beta_of
 
-    a = rng.uniform(0, min(inclusion_bound(counts), 0.999), n)
+    a = rng.uniform(0, min(inclusion_bound(counts, confidence_level=confidence_level), 0.999), n)
     if beta is not None:
         return np.column_stack((a * beta, np.full(n, beta)))
-    b = rng.uniform(0, min(inclusion_bound(counts.flipped()), 0.999), n)
+    most = inclusion_bound(counts.flipped(), confidence_level=confidence_level)
+    b = rng.uniform(0, min(most, 0.999), n)
     b *= np.arange(n) % 2
     return np.column_stack((alpha_of(a, b), beta_of(a, b)))
 

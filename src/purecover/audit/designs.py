@@ -31,8 +31,9 @@ TOP_SHARE = 0.5
 STRATUM_SHARES = (0.25, 0.6)
 """Samples of all rows are stratified at the scores that these shares of the labeled rows reach."""
 
-ROW, DESIGN, ANSWER = "row", "design", "positive"
-"""Columns of a file of judged rows, in addition to those of the data."""
+ROW, DESIGN, ANSWER, JUDGE = "row", "design", "positive", "judge"
+OWN_COLUMNS = (ROW, DESIGN, ANSWER, JUDGE)
+"""Columns of a file of judged rows, in addition to those of the data; the last one is optional."""
 
 _WORDS = {
     **dict.fromkeys(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "x"), 1),
@@ -42,11 +43,22 @@ _WORDS = {
 """Accepted spellings of a verdict: 1 is positive, 0 negative, -1 not judged."""
 
 
+ANSWERS = ".judged.csv"
+"""End of the name of a file of answers beside the file of data: scores.csv, scores.judged.csv."""
+
+
+def answers_beside(file: str | Path) -> Path:
+    """Return the file of answers that belongs to a file of data, whether it exists or not."""
+    path = Path(file)
+    return path.with_name(path.name.partition(".")[0] + ANSWERS)
+
+
 class ScoredLabels(NamedTuple):
-    """Scores and labels by row."""
+    """Scores and labels by row; known negatives are neither labeled nor unlabeled."""
 
     scores: FloatArray
     labeled: BoolArray
+    negative: BoolArray | None = None
 
     @classmethod
     def read(cls, scores: Any, labeled: Any) -> ScoredLabels:
@@ -60,7 +72,13 @@ class ScoredLabels(NamedTuple):
     def checksum(self) -> str:
         """Sixteen digits by which data are known again."""
         content = (self.scores + 0.0).tobytes() + self.labeled.tobytes()
+        content += b"" if self.negative is None else self.negative.tobytes()
         return hashlib.sha256(content).hexdigest()[:16]
+
+    @property
+    def unlabeled(self) -> BoolArray:
+        """Whether each row is unlabeled."""
+        return ~self.labeled if self.negative is None else ~(self.labeled | self.negative)
 
     def reached(self, share: float) -> float:
         """The highest score that at least this share of the labeled rows reach."""
@@ -114,10 +132,15 @@ class AuditDesign(Frozen):
             rows=rows,
             stratum=stratum[rows],
             labeled=data.labeled[rows],
-            n_unlabeled=np.bincount(stratum[~data.labeled], minlength=n),
+            n_unlabeled=np.bincount(stratum[data.unlabeled], minlength=n),
             n_labeled=np.bincount(stratum[data.labeled], minlength=n),
             checksum=data.checksum,
         )
+
+    @property
+    def words(self) -> str:
+        """Kind, data and cuts as they stand in a file."""
+        return ";".join((self.kind, f"data={self.checksum}", *map(repr, self.cuts)))
 
     def where(self, stratum: int) -> str:
         """The scores of a stratum in words."""
@@ -159,12 +182,11 @@ class AuditDesign(Frozen):
             positive. The design stands in a column of its own.
         """
         shown = {} if columns is None else dict(columns)
-        words = ";".join((self.kind, f"data={self.checksum}", *map(repr, self.cuts)))
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow([ROW, DESIGN, *shown, ANSWER])
         for i in self.rows.tolist():
-            table.writerow([i + 1, words, *(column[i] for column in shown.values()), ""])
+            table.writerow([i + 1, self.words, *(column[i] for column in shown.values()), ""])
         return text.getvalue()
 
     def __str__(self) -> str:
@@ -215,11 +237,23 @@ class JudgedRows(Frozen):
             The judged rows alone.
         """
         valid.check_choice("design", design, ("random",))
-        data = ScoredLabels.read(scores, labeled)
+        return cls.at_random(verdicts, ScoredLabels.read(scores, labeled))
+
+    @classmethod
+    def at_random(cls, verdicts: Any, data: ScoredLabels) -> JudgedRows:
+        """Return judged rows that are a random sample of their side; known negatives count not."""
         found = read_verdicts(verdicts)
-        valid.check_same_length("verdicts", found.size, data.scores.size)
-        rows = np.flatnonzero(found >= 0)
-        return cls(AuditDesign._of(design, _cuts_of_all(data), rows, data), found[rows])
+        valid.check_same_length("judged", found.size, data.scores.size)
+        rows = np.flatnonzero((found >= 0) & (data.labeled | data.unlabeled))
+        return cls(AuditDesign._of("random", _cuts_of_all(data), rows, data), found[rows])
+
+    def check_data(self, data: ScoredLabels) -> None:
+        """Complain if the rows were drawn from other data."""
+        if data.checksum != self.design.checksum:
+            hint = "pass the scores and labels that they were drawn from, in the same order"
+            raise valid.bad_value(
+                "judged", "rows of these scores and labels", "rows of others", hint
+            )
 
     @classmethod
     @public
@@ -235,7 +269,9 @@ class JudgedRows(Frozen):
         scores, labeled : array-like of shape (n,)
             The data that the rows were drawn from.
         answer : str, default="positive"
-            The column of verdicts: yes or no, 1 or 0, or blank.
+            The column of verdicts: yes or no, 1 or 0, or blank. Where a column named judge says
+            who gave them, a row may stand there once for each judge: the majority decides, and a
+            tie counts as no verdict.
 
         Returns
         -------
@@ -243,22 +279,7 @@ class JudgedRows(Frozen):
             The rows of the file.
         """
         data = ScoredLabels.read(scores, labeled)
-        table = _read_table(file)
-        for name in (ROW, DESIGN, answer):
-            if name not in table:
-                must = f"one with a column {name!r}, as audit.draw makes one"
-                hint = "" if name != answer else "answer= (--answer) names the column of verdicts"
-                raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
-        kind, cuts = _read_design(table[DESIGN], data)
-        numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
-        if (
-            len(set(numbers)) < len(numbers)
-            or not 1 <= min(numbers) <= max(numbers) <= data.scores.size
-        ):
-            must = f"one with different numbers from 1 to {data.scores.size} in column {ROW!r}"
-            raise valid.bad_value("file", must, "others", "leave that column as it was drawn")
-        design = AuditDesign._of(kind, cuts, np.array(numbers) - 1, data)
-        return cls(design, read_verdicts(table[answer], f"column {answer!r}"))
+        return AnswerFile.read(file, data, answer).judged(data)
 
     @property
     def n_skipped(self) -> int:
@@ -274,6 +295,55 @@ class JudgedRows(Frozen):
             for rows in (self.verdicts == 1, self.verdicts >= 0)
         ]
         return counts[0], counts[1]
+
+
+_VOTES = {1: 1, 0: -1, -1: 0}
+
+
+class AnswerFile(NamedTuple):
+    """The cells of a file of judged rows, and what they mean, line by line."""
+
+    cells: dict[str, list[str]]
+    kind: str
+    cuts: list[float]
+    rows: list[int]
+    """Positions in the data."""
+    judges: list[str]
+    verdicts: IntArray
+
+    @classmethod
+    def read(cls, file: str | Path, data: ScoredLabels, answer: str = ANSWER) -> AnswerFile:
+        """Read a file, and check it against the data that its rows were drawn from."""
+        table = _read_table(file)
+        for name in (ROW, DESIGN, answer):
+            if name not in table:
+                must = f"one with a column {name!r}, as audit.draw makes one"
+                hint = "" if name != answer else "answer= (--answer) names the column of verdicts"
+                raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
+        kind, cuts = _read_design(table[DESIGN], data)
+        numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
+        judges = table.get(JUDGE, [""] * len(numbers))
+        if (
+            len(set(zip(numbers, judges, strict=True))) < len(numbers)
+            or not 1 <= min(numbers) <= max(numbers) <= data.scores.size
+        ):
+            must = f"one with different numbers from 1 to {data.scores.size} in column {ROW!r}"
+            raise valid.bad_value("file", must, "others", "leave that column as it was drawn")
+        rows = [number - 1 for number in numbers]
+        return cls(
+            table, kind, cuts, rows, judges, read_verdicts(table[answer], f"column {answer!r}")
+        )
+
+    def judged(self, data: ScoredLabels) -> JudgedRows:
+        """Return the rows, each once, with the verdict of most judges."""
+        balance: dict[int, int] = {}
+        for row, verdict in zip(self.rows, self.verdicts.tolist(), strict=True):
+            balance[row] = balance.get(row, 0) + _VOTES[verdict]
+        design = AuditDesign._of(
+            self.kind, self.cuts, np.array(list(balance), dtype=np.int64), data
+        )
+        votes = np.array(list(balance.values()))
+        return JudgedRows(design, np.select([votes > 0, votes < 0], [1, 0], -1))
 
 
 def read_verdicts(values: Any, name: str = "verdicts") -> IntArray:
@@ -400,11 +470,11 @@ def draw(
     else:
         cuts = [cut]
     stratum = data.strata(cuts)
-    unlabeled = [np.flatnonzero(~data.labeled & (stratum == s)) for s in range(len(cuts) + 1)]
+    unlabeled = [np.flatnonzero(data.unlabeled & (stratum == s)) for s in range(len(cuts) + 1)]
     if kind == "top":
         unlabeled = unlabeled[:1]
     elif kind == "random":
-        unlabeled = [np.flatnonzero(~data.labeled)]
+        unlabeled = [np.flatnonzero(data.unlabeled)]
     sizes = [len(part) for part in unlabeled]
     if n > sum(sizes):
         where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
@@ -423,7 +493,7 @@ def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
     if threshold is not None:
         must = "left out where 'threshold' is given"
         raise valid.bad_value("review", must, valid.show(review))
-    falling = np.sort(data.scores[~data.labeled])[::-1]
+    falling = np.sort(data.scores[data.unlabeled])[::-1]
     review = valid.check_integer("review", review, low=1, high=falling.size)
     # Of equal scores all are reviewed or none, unless they are the best.
     fewer = falling[falling > falling[review]] if review < falling.size else falling

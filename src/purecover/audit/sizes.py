@@ -105,7 +105,7 @@ def plan(
         if figure != "alpha":
             raise valid.bad_value("figure", "'alpha' where there are no scores", repr(figure))
         share = _widest(alpha_guess)
-        return _first(lambda n: _beta_width(n, share, tails) <= width, 10**10)
+        return first(lambda n: _beta_width(n, share, tails) <= width, 10**10)
     if alpha_guess is not None:
         must = "left out where scores are given, from which alpha is estimated"
         raise valid.bad_value("alpha_guess", must, valid.show(alpha_guess))
@@ -141,7 +141,7 @@ def plan(
         from scipy.stats import binom
 
         positive = binom.ppf(chance, n, likely)
-        return float(np.mean([_spread(values, purity, k, n, tails) for k in positive])) <= width
+        return float(np.mean([spread(values, purity, k, n, tails) for k in positive])) <= width
 
     most = int(strata.n_unlabeled[0])
     if most == 0 or not narrow(most):
@@ -150,10 +150,10 @@ def plan(
             f"unlabeled rows with score >= {cut:.6g} are judged.\n"
             "Hint: a larger width, or a random sample, planned without scores"
         )
-    return _first(narrow, most)
+    return first(narrow, most)
 
 
-def _spread(values: FloatArray, purity: FloatArray, k: float, n: int, tails: list[float]) -> float:
+def spread(values: FloatArray, purity: FloatArray, k: float, n: int, tails: list[float]) -> float:
     """Width of the interval of rising values after k of n verdicts."""
     log = log_binomial(k, n, purity)
     reached = np.cumsum(np.exp(log - log.max()))
@@ -169,7 +169,7 @@ def _beta_width(n: int, share: float, tails: list[float]) -> float:
     return float(high - low)
 
 
-def _first(enough: Callable[[int], bool], most: int) -> int:
+def first(enough: Callable[[int], bool], most: int) -> int:
     """The smallest number that is enough, if larger ones are."""
     low, high = 0, 1
     while high < most and not enough(high):

@@ -18,6 +18,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,37 @@ import msgspec
 
 from purecover._codec import document_text
 from purecover._progress import show_bars
-from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
+from purecover.app.jobs import (
+    ANSWERS,
+    FIELDS,
+    Evaluate,
+    Evaluated,
+    Failed,
+    Judge,
+    Judged,
+    Look,
+    Looked,
+    NextRow,
+    ReportRequest,
+    Step,
+    pack,
+)
+from purecover.cli import output
+from purecover.cli.options import in_options
+from purecover.documents import formats
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
 Tell = Callable[[msgspec.Struct], None]
+Task = Look | Evaluate | Judge
+
+_UPCOMING = 10
+"""Rows that are sent at a time, so that a judge need not wait for the next one."""
+_LONGEST_CELL = 20_000
 
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
+    from purecover.audit import JudgedRows
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.output import blank_notes
     from purecover.cli.rows import Columns, read_rows
@@ -53,6 +77,11 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
         def advance(done: int, total: int) -> None:
             tell(Step("Resampling", int(done), int(total)))
 
+        if settings.pop("judged", False):
+            settings["judged"] = JudgedRows.read_csv(ANSWERS, rows.scores, rows.labeled)
+        for name in ("alpha", "hits"):
+            if isinstance(settings.get(name), list):
+                settings[name] = tuple(settings[name])
         found = evaluate_rows(rows, progress=advance, **settings)
     tell(Step("Writing the report"))
     source = rows.source(task.file)
@@ -65,6 +94,39 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     if len(columns.score) > 1:
         return Evaluated(notes, {}, comparison_headline(found).lines)
     return Evaluated(notes, _figures(found), headline(found).lines)
+
+
+def judge_rows(task: Judge) -> Judged:
+    """Save the answers in the folder, and find the next rows."""
+    from purecover.audit.judging import Judging
+    from purecover.cli.judge import remarks, shown_cells, status_line
+    from purecover.cli.rows import Columns, read_rows
+
+    wanted = task.request
+    given = {n: v for n, v in msgspec.structs.asdict(wanted).items() if v is not msgspec.UNSET}
+    columns = Columns.among(given | {"score": (wanted.score,)})
+    rows = read_rows(task.file, columns, cells=list)
+    judging = Judging(
+        rows.scores,
+        rows.labeled,
+        Path(ANSWERS),
+        cells=shown_cells(rows),
+        figure=wanted.figure,
+        judge=wanted.judge,
+        review=given.get("review"),
+    )
+    for row, word in wanted.answers:
+        judging.answer(word, row)
+    status, interval = status_line(judging)
+    cut = partial(formats.cut, longest=_LONGEST_CELL)
+    upcoming = [
+        NextRow(row, [(cut(name), cut(text)) for name, text in judging.cells(row).items()])
+        for row in judging.upcoming(_UPCOMING)
+    ]
+    ends = (0.0, 1.0) if interval is None else (interval.low, interval.high)
+    return Judged(
+        upcoming, wanted.figure, *ends, status, *judging.tally().values(), remarks(judging)
+    )
 
 
 def _command(file: str, request: ReportRequest) -> str:
@@ -99,6 +161,7 @@ def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, kind, memory = argv
     show_bars.set(False)
+    output.FIELDS.set(FIELDS)
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))
@@ -109,16 +172,16 @@ def main(argv: list[str]) -> None:
     tell(Step("ready"))
     while True:
         task = tasks.get()
-        answer: Looked | Evaluated | Failed
+        answer: Looked | Evaluated | Judged | Failed
         try:
             os.chdir(task.folder)
             # Where a killed worker's own temporary files are removed too.
             tempfile.tempdir = task.folder
-            answer = look(task) if isinstance(task, Look) else make_report(task, tell)
+            answer = _do(task, tell)
         except MemoryError:
             answer = Failed("there is not enough memory for this data.")
         except PurecoverError as error:
-            answer = Failed(str(error), error.parameter, error.must, error.got, error.hint)
+            answer = Failed(in_options(error))
         except OSError as error:
             answer = Failed(f"{error.strerror or error}.")
         except Exception as error:  # noqa: BLE001 - the user must hear of it
@@ -126,6 +189,12 @@ def main(argv: list[str]) -> None:
         with suppress(OSError):  # temporary folders get tidied
             os.chdir(root)
         tell(answer)
+
+
+def _do(task: Task, tell: Tell) -> Looked | Evaluated | Judged:
+    if isinstance(task, Evaluate):
+        return make_report(task, tell)
+    return look(task) if isinstance(task, Look) else judge_rows(task)
 
 
 def _answers() -> Tell:
@@ -140,17 +209,17 @@ def _answers() -> Tell:
     return tell
 
 
-def _listen(root: Path) -> queue.SimpleQueue[Look | Evaluate]:
+def _listen(root: Path) -> queue.SimpleQueue[Task]:
     """Tasks as they come. If the server is gone, so is the reason for its folder and this process.
 
     A server that stops in order kills its workers and removes the folder itself; this is for one
     that was killed.
     """
-    tasks: queue.SimpleQueue[Look | Evaluate] = queue.SimpleQueue()
+    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 
     def read() -> None:
         for line in sys.stdin:
-            tasks.put(msgspec.convert(json.loads(line), Look | Evaluate))
+            tasks.put(msgspec.convert(json.loads(line), Task))
         for _ in range(2):  # a second time for what was written meanwhile
             shutil.rmtree(root, ignore_errors=True)
         os._exit(0)

@@ -130,14 +130,14 @@ def _keep_answers(out: str) -> None:
 
 def _copied(file: str, available: list[str], *, asked: Sequence[str] | None) -> list[str]:
     """Return the columns to copy, which must not be called like those of the audit."""
-    from purecover.audit.designs import ANSWER, DESIGN, ROW
+    from purecover.audit.designs import OWN_COLUMNS
     from purecover.cli.files import name_of, require_column
 
     source = name_of(file)
     wanted = available if asked is None else asked
     for name in asked or ():
         require_column(source, name, available, "asked for by --columns")
-    taken = next((name for name in wanted if name in (ROW, DESIGN, ANSWER)), None)
+    taken = next((name for name in wanted if name in OWN_COLUMNS), None)
     if taken is not None:
         raise CommandError(
             f"{source} has a column {show(taken)}, and the file of the audit has one of its own.\n"

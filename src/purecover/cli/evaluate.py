@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHARES = "alpha beta scenario estimator"
 INTERVALS = "n_resamples confidence_level random_state"
 _EVALUATION = (
-    f"{SHARES} prior label_frequency assume target threshold review top_k probabilities "
+    f"{SHARES} prior label_frequency assume target threshold review top_k probabilities at_least "
     f"{INTERVALS} ignore_checks"
 )
 
@@ -58,8 +58,8 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
         hint = "Hint: several are written by --html and --json."
         output.refuse(f"is for one score.\n{hint}", markdown=given.get("markdown"))
     if by is not None:
-        hint = "is for one report, and --by makes one for each group.\nHint: --json prints all."
-        output.refuse(hint, **{name: given.get(name) for name in ("html", "markdown")})
+        hint = "is for one report, and --by makes one for each group.\nHint: --html has all."
+        output.refuse(hint, markdown=given.get("markdown"))
     _check_codes(given)
     counted = files_to_count(files, columns, given)
     for name in counted or files:
@@ -152,10 +152,11 @@ def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any])
     if bounds:
         known = at_most(max(each.width for each in bounds))
         text += f"\nscores counted in bins: observed AUCs are known to within {known}"
-    output.deliver(many, given, source, text=text, document=document)
+    page = partial(render, many, source)
+    output.deliver(many, given, source, text=text, document=document, html=page)
 
 
-_MANY = f"{SHARES} min_rows metrics {INTERVALS} n_jobs"
+_MANY = f"{SHARES} metrics {INTERVALS} n_jobs"
 
 
 @takes(

@@ -27,7 +27,7 @@ import numpy as np
 from purecover._folders import private_folder
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
-from purecover.cli.output import STDIO, CommandError
+from purecover.cli.output import STDIO, CommandError, option
 from purecover.documents.formats import cut
 from purecover.engines.scan import duckdb_connection
 
@@ -119,9 +119,7 @@ def choose_columns(
     """The column of each role in ``wanted``; None for score and labeled means an obvious name."""
     chosen = {role: column for role, column in wanted.items() if column is not None}
     for role, column in chosen.items():
-        require_column(
-            source, column, available, f"asked for by --{role.split()[0].replace('_', '-')}"
-        )
+        require_column(source, column, available, f"asked for by {option(role.split()[0])}")
     for role, names in OBVIOUS.items():
         if wanted.get(role, "") is not None:
             continue
@@ -130,15 +128,15 @@ def choose_columns(
         if len(found) != 1:
             why = "more than one column could be" if found else "no column has an obvious name for"
             raise CommandError(
-                f"--{role} is needed for {source}: {why} the {role} column.\n"
+                f"{option(role)} is needed for {source}: {why} the {role} column.\n"
                 f"Hint: the columns are {list_columns(available)}."
             )
         chosen[role] = found[0]
     labeled = chosen.get("labeled")
     if any(c == labeled for role, c in chosen.items() if role.split()[0] == "score"):
         raise CommandError(
-            f"--score and --labeled both name the column {labeled!r} of {source}; labels would "
-            "rank themselves perfectly.\n"
+            f"{option('score')} and {option('labeled')} both name the column {labeled!r} of "
+            f"{source}; labels would rank themselves perfectly.\n"
             f"Hint: the columns are {list_columns(available)}."
         )
     return chosen
@@ -611,7 +609,7 @@ class DataFile:
             hint = "purecover never drops rows by itself; correct those cells first."
             if any(blank_labels):
                 only = len(bad) == 1 and all(blank_labels)
-                way = "if blank means unlabeled, add --missing-is-unlabeled."
+                way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
                 hint = way if only else f"{way} {hint}"
         return CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
 

@@ -22,8 +22,8 @@ _SETTINGS = "alpha beta estimator window false_alarms n_resamples"
 def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
     """Add the scores in FILE to the running counts in STATE, and test whether they drift.
 
-    Without FILE it shows what STATE holds. STATE keeps the assumptions and other settings of its
-    first partition, which need not be given again.
+    Without FILE it shows the content of STATE. STATE keeps the assumptions and other settings of
+    its first partition, which need not be given again.
 
     Parameters
     ----------
@@ -43,26 +43,24 @@ def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
     if file is None:
         if settings or given.keys() & {"name", "replace"}:
             raise CommandError("without FILE there is no partition to add: give STATE alone.")
-        held = pu.monitoring.ScoreMonitor.load(state)
+        stored = pu.monitoring.ScoreMonitor.load(state)
     else:
         output.check_writable("STATE", state, not_this=file)
         if file == STDIO and "name" not in given:
             raise CommandError("--name is needed for standard input.")
         rows = read_rows(file, Columns.among(given))
-        held = pu.monitoring.ScoreMonitor.update(
+        stored = pu.monitoring.ScoreMonitor.update(
             state,
             given.get("name", Path(file.removesuffix(".gz")).stem),
-            rows.scores,
-            rows.label_column,
+            pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside),
             replace=given.get("replace", False),
             settings=settings,
-            **rows.beside,
         )
         output.note_blanks(rows.source(file), quiet="quiet" in given)
     source = {"file": Path(state).name}
-    page = partial(monitor_page, held.state, command=output.typed_command(), source=source)
-    output.deliver(held, given, {}, html=page)
-    last = held.partitions[-1]
+    page = partial(monitor_page, stored.state, command=output.typed_command(), source=source)
+    output.deliver(stored, given, {}, html=page)
+    last = stored.partitions[-1]
     contradicted = last.auc is None and last.alpha is not None
     if contradicted:
         output.say(f"purecover: {last.name}: {last.note}.")

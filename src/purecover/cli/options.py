@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from purecover.cli.output import STDIO, CommandError
+from purecover.cli.output import STDIO, CommandError, option
 from purecover.exceptions import PurecoverError
 
 STAND_IN = "<->"
@@ -77,6 +77,11 @@ def _bytes(text: str) -> int:
     return size
 
 
+def _values(text: str) -> dict[str, float]:
+    pairs = (each.partition("=") for each in text.split(","))
+    return {name.strip(): float(value) for name, _, value in pairs}
+
+
 def _kind(type_: Any, parse: Callable[[str], Any], what: str) -> Any:
     return Annotated[type_, Parameter(converter=_read_by(parse, what), n_tokens=1)]
 
@@ -86,6 +91,7 @@ TEXT: Any = str
 FLAG: Any = bool
 NAMES: Any = tuple[str, ...]
 NUMBER = _kind(float, float, "a number")
+VALUES = _kind(str, _values, "metrics and values such as auc=0.7,recall=0.8")
 WHOLE = _kind(int, int, "a whole number")
 TARGET = _kind(str | float, _target, "a name or a number")
 BYTES = _kind(int, _bytes, "a size such as 200MB or 2GB")
@@ -118,8 +124,6 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "together."),
         "by": Option(TEXT, "Column of groups: a row of a table for each, and whole reports with "
             "--json."),
-        "min_rows": Option(WHOLE, "Do not evaluate tasks with fewer labeled or fewer unlabeled "
-            "rows (default 10)."),
         "negatives": Option(TEXT, "Second file, of known negatives, such as "
             "mokapot.decoys.psms.txt. FILE then has no labels."),
     },
@@ -149,6 +153,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "index by default."),
         "review": Option(WHOLE, "Number of unlabeled rows you can review, instead of --threshold: "
             "the lowest threshold that flags no more of them is used."),
+        "at_least": Option(VALUES, "Values of auc, recall or precision of all positives, such as "
+            "auc=0.7: how much easier than hidden positives must labeled ones be to miss them?"),
         "top_k": Option(WHOLE, "Add precision and recall of this many highest-scoring unlabeled "
             "rows."),
         "probabilities": Option(FLAG, "Scores are probabilities of the true class: add Brier "
@@ -181,6 +187,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "(default 0)."),
         "columns": Option(WORDS, "Columns to copy, with commas between them; by default all but "
             "scores and labels, which would lead the judges."),
+        "until": Option(TEXT, "Stop when the interval is so narrow: 0.1, or 'precision 0.1'."),
+        "judge": Option(TEXT, "Name of the judge, for a file of several."),
         "answer": Option(TEXT, "Column of answers; positive by default."),
         "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
     },
@@ -239,15 +247,16 @@ RENAMED = {
 }
 """Options by the names they had before 0.2, which scripts may still use."""
 
-_ELSEWHERE = {"scores": "--score", "frame": "FILE", "data": "FILE", "paths": "FILE",
+_ELSEWHERE = {"frame": "FILE", "data": "FILE", "paths": "FILE",
               "path": "STATE", "file": "FILE"}  # fmt: skip
 
 
 def option_of(parameter: str) -> str:
-    """How a parameter of the library is called in the shell."""
+    """Return what the user of a command knows a parameter of the library by."""
     if parameter in _ELSEWHERE:
         return _ELSEWHERE[parameter]
-    return f"--{parameter.replace('_', '-')}" if parameter in OPTIONS else parameter
+    name = "score" if parameter == "scores" else parameter
+    return option(name) if name in OPTIONS else name
 
 
 def in_options(error: PurecoverError) -> str:

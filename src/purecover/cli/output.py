@@ -20,8 +20,16 @@ from purecover.exceptions import PurecoverError
 COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
 """The arguments as they were given, for the page that records them."""
 
+FIELDS: ContextVar[Mapping[str, str]] = ContextVar("FIELDS")
+"""Labels of a form by option, where messages go to somebody who filled it in."""
+
 STDIO = "-"
 """Standard input or output, where a file is asked for."""
+
+
+def option(name: str) -> str:
+    """Return what the user knows an option by."""
+    return FIELDS.get({}).get(name, f"--{name.replace('_', '-')}")
 
 
 def typed_command() -> str:
@@ -75,9 +83,14 @@ def tell(text: object, stream: TextIO | None = None, end: str = "\n") -> None:
     what the encoding cannot show.
     """
     stream = sys.stdout if stream is None else stream
-    shown = _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
+    shown = printable(str(text))
     encoding = getattr(stream, "encoding", None) or "utf-8"
     print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream, end=end)
+
+
+def printable(text: str) -> str:
+    """Return a text with its control characters as escapes."""
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:

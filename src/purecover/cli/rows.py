@@ -13,7 +13,7 @@ from purecover._inputs import BOTH_SIDES, encode_labels
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli import files
-from purecover.cli.output import CommandError
+from purecover.cli.output import CommandError, option
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
@@ -158,7 +158,9 @@ def read_rows(
     ``cells`` picks further columns, as they stand in the file, from those there are.
     """
     if len(columns.score) > 1 and not several:
-        raise CommandError(f"--score must name one column, got {len(columns.score)} of them.")
+        raise CommandError(
+            f"{option('score')} must name one column, got {len(columns.score)} of them."
+        )
     source = files.name_of(file)
     wanted = columns.roles(truth=truth, groups=groups)
 
@@ -218,7 +220,7 @@ def read_labels(
     source: str, column: str, words: files.Words, columns: Columns
 ) -> tuple[BoolArray, BoolArray | None]:
     """Return masks of labeled rows and of known negatives, from the meaning of each value."""
-    what = f"column {show(column)} of {source}, taken for --labeled,"
+    what = f"column {show(column)} of {source}, taken for {option('labeled')},"
     said = [value.strip() for value in words.values if not files.is_missing(value)]
     with_blanks = len(said) < len(words.values)
     if not said:
@@ -231,7 +233,8 @@ def read_labels(
     if positive_label is not None and positive_label not in values:
         shown = files.first_few([show(value) for value in said])
         raise CommandError(
-            f"{what} has no value {show(columns.positive_label)}, asked for by --positive-label.\n"
+            f"{what} has no value {show(columns.positive_label)}, asked for by "
+            f"{option('positive_label')}.\n"
             f"Hint: it holds {shown}."
         )
     if with_blanks:
@@ -271,8 +274,8 @@ def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_
             raise CommandError(
                 f"{what} holds {show(label)}, {show(other)} and blanks.\n"
                 f"Hint: if {show(other)} and blank both mean unlabeled, add "
-                f"--positive-label={label}; if {show(other)} marks known negatives, add "
-                f"--negative-label={other}."
+                f"{option('positive_label')}={label}; if {show(other)} marks known negatives, add "
+                f"{option('negative_label')}={other}."
             )
     like = [value for value in left if str(value).casefold() in _UNLABELED]
     usual = ("unlabeled", "neither") if isinstance(values[0], str) else (0.0, -1.0, 2.0)
@@ -290,9 +293,10 @@ def _read_truth(source: str, column: str, words: files.Words, columns: Columns) 
     except PurecoverError as error:
         shown = files.first_few([show(text) for text in texts])
         raise CommandError(
-            f"column {show(column)} of {source}, asked for by --truth, must hold both classes "
-            f"(1/0, true/false, positive/negative), got {shown}.\n"
-            "Hint: if one of two values is the positive class, name it with --positive-label."
+            f"column {show(column)} of {source}, asked for by {option('truth')}, must have both "
+            f"classes (1/0, true/false, positive/negative), got {shown}.\n"
+            "Hint: if one of two values is the positive class, name it with "
+            f"{option('positive_label')}."
         ) from error
     return positive[words.codes]
 

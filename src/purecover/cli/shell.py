@@ -16,6 +16,7 @@ from purecover._progress import show_bars
 from purecover.cli.audit import audit
 from purecover.cli.evaluate import error_rates, evaluate, evaluate_many, evidence
 from purecover.cli.example import example
+from purecover.cli.judge import judge
 from purecover.cli.monitor import monitor
 from purecover.cli.options import RENAMED, STAND_IN, in_options
 from purecover.cli.output import COMMAND_LINE, STDIO, say
@@ -39,7 +40,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 for command in (
-    audit, error_rates, evaluate, evaluate_many, evidence, example, monitor, priors, threshold,
+    audit, error_rates, evaluate, evaluate_many, evidence, example, judge, monitor, priors,
+    threshold,
 ):  # fmt: skip
     app.command(command)
 app.command(serve, name="app")

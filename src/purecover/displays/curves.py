@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack
 import numpy as np
 
 from purecover._typing import AreaRule, ArrayLike, FloatArray, Repair, Target
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_instance,
-    public,
-)
+from purecover._validation import check_instance, public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
 from purecover.intervals.interval import CurveBand
@@ -34,22 +29,10 @@ OBSERVED_DASHES = ("--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.9}
 
 
-def check_band(band: Any) -> CurveBand | None:
-    """A band, or None; anything with the five attributes will do."""
-    if band is None:
-        return None
-    missing = [a for a in ("x", "low", "high", "confidence_level", "kind") if not hasattr(band, a)]
-    if missing:
-        raise bad_type(
-            "band",
-            "a confidence band with x, low, high, confidence_level and kind",
-            band,
-            f"it has no {', '.join(missing)}; report.roc_band and report.pr_band are bands",
-        )
-    sizes = [np.shape(getattr(band, a)) for a in ("x", "low", "high")]
-    if len(set(sizes)) > 1 or len(sizes[0]) != 1:
-        shapes = ", ".join(str(size) for size in sizes)
-        raise bad_value("band", "of three vectors of one length", f"shapes {shapes}")
+def check_band(band: CurveBand | None) -> CurveBand | None:
+    """Return a band, or None; refuse anything else."""
+    if band is not None:
+        check_instance("band", band, CurveBand, "report.roc_band and report.pr_band are bands")
     return band
 
 
@@ -134,9 +117,8 @@ class CurveDisplay(base.Display):
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         parts = [(role, line.x, line.y) for role, line in self._thin_lines().items()]
         if self.band is not None:
-            x = np.asarray(self.band.x, dtype=np.float64)
-            parts += [("band low", x, np.asarray(self.band.low, dtype=np.float64))]
-            parts += [("band high", x, np.asarray(self.band.high, dtype=np.float64))]
+            parts += [("band low", self.band.x, self.band.low)]
+            parts += [("band high", self.band.x, self.band.high)]
         return stacked(parts, ("curve", *self._axes))
 
     @public
@@ -226,10 +208,9 @@ class RecoveredRocDisplay(CurveDisplay):
     ----------
     roc : RecoveredRoc
         The curve, for example ``report.roc``.
-    band : object, optional
+    band : CurveBand, optional
         A confidence band of the true-positive rate over a grid of false-positive rates, for
-        example ``report.roc_band``; anything with ``x``, ``low``, ``high``,
-        ``confidence_level`` and ``kind``.
+        example ``report.roc_band``.
     name : str, optional
         Stands before the legend entries.
 
@@ -301,7 +282,7 @@ class RecoveredRocDisplay(CurveDisplay):
             True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
         repair : {"isotonic", "paper", "hull", "likelihood", "none"}, default="isotonic"
             How noisy points become a curve; see :func:`recover_roc`.
-        band : object, optional
+        band : CurveBand, optional
             A confidence band to draw.
         **options
 
@@ -349,10 +330,8 @@ class RecoveredPrDisplay(CurveDisplay):
     ----------
     pr : RecoveredPr
         The curve, for example ``report.pr``.
-    band : object, optional
-        A confidence band of precision over a grid of recalls, for example
-        ``report.pr_band``; anything with ``x``, ``low``, ``high``, ``confidence_level`` and
-        ``kind``.
+    band : CurveBand, optional
+        A confidence band of precision over a grid of recalls, for example ``report.pr_band``.
     name : str, optional
         Stands before the legend entries.
 
@@ -433,7 +412,7 @@ class RecoveredPrDisplay(CurveDisplay):
             The population precision is wanted for; see :meth:`MixtureProportions.prior`.
         area : {"davis-goadrich", "average-precision", "trapezoid"}, default="davis-goadrich"
             How the area is taken; see :func:`recover_pr`.
-        band : object, optional
+        band : CurveBand, optional
             A confidence band to draw.
         **options
 

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import numpy as np
 
 from purecover._typing import ArrayLike, RandomState, Target
-from purecover._validation import (
-    check_instance,
-    public,
-)
+from purecover._validation import check_instance, public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
 from purecover.intervals.evidence import EvidenceThresholds, evidence_thresholds

@@ -7,17 +7,9 @@ from typing import Self, Unpack
 import numpy as np
 
 from purecover._typing import ArrayLike, Target
-from purecover._validation import (
-    check_instance,
-    public,
-)
+from purecover._validation import check_instance, public
 from purecover.counts import ScoreCounts
-from purecover.displays.curves import (
-    CurveDisplay,
-    CurveKeywords,
-    Series,
-    check_band,
-)
+from purecover.displays.curves import CurveDisplay, CurveKeywords, Series, check_band
 from purecover.intervals.interval import CurveBand
 from purecover.recovery.calibration import CalibrationCurve, recover_calibration
 from purecover.recovery.decisions import DecisionCurve, recover_decision_curve
@@ -30,7 +22,7 @@ class CalibrationDisplay(CurveDisplay):
     ----------
     curve : CalibrationCurve
         The curve that :func:`recover_calibration` gives.
-    band : object, optional
+    band : CurveBand, optional
         A confidence band, for example that of ``curve_band(..., "calibration")``.
     name : str, optional
         Stands before the legend entries.
@@ -94,7 +86,7 @@ class CalibrationDisplay(CurveDisplay):
             of the true class.
         target : {"population", "deployment", "pooled"} or float, default="population"
             The population that they are for; see :meth:`MixtureProportions.prior`.
-        band : object, optional
+        band : CurveBand, optional
             A confidence band to draw.
         **options
 
@@ -137,7 +129,7 @@ class DecisionCurveDisplay(CurveDisplay):
     ----------
     curve : DecisionCurve
         The curve that :func:`recover_decision_curve` gives.
-    band : object, optional
+    band : CurveBand, optional
         A confidence band, for example that of ``curve_band(..., "decision")``.
     name : str, optional
         Stands before the legend entries.
@@ -202,7 +194,7 @@ class DecisionCurveDisplay(CurveDisplay):
             of the true class.
         target : {"population", "deployment", "pooled"} or float, default="population"
             The population that decisions are for; see :meth:`MixtureProportions.prior`.
-        band : object, optional
+        band : CurveBand, optional
             A confidence band to draw.
         **options
 

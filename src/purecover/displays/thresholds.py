@@ -18,11 +18,7 @@ from purecover._validation import (
 )
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.displays.curves import (
-    stacked,
-    thin_line,
-    titled,
-)
+from purecover.displays.curves import stacked, thin_line, titled
 from purecover.exceptions import InvalidInputError
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.thresholds import (
@@ -192,8 +188,6 @@ class ThresholdDisplay(base.Display):
         what = ", ".join(self.metrics) if few else f"{len(self.metrics)} metrics"
         mark = self._chosen()
         return what if mark is None else f"{what}; threshold {mark:.4g}"
-
-    # -- what is drawn ------------------------------------------------------------------
 
     def _lines(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         x = self.curves.thresholds if self.against == "threshold" else self.curves.flagged_unlabeled

@@ -147,9 +147,7 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
     """Sentences on how to read the differences."""
     others = len(comparison.reports) - 1
     notes = [f"Differences are from {comparison.baseline}, on the same rows."]
-    if others > 1 and comparison.simultaneous:
-        notes.append(f"Their intervals cover all {others} differences in a metric at once.")
-    elif others > 1:
+    if others > 1:
         notes.append(f"Each interval covers by itself: of {others} differences one may be missed.")
     if comparison.n_resamples:
         notes.append(
@@ -182,7 +180,6 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
         Settings={
             "Baseline": comparison.baseline,
             "Resamples": resamples(comparison.n_resamples, comparison.random_state),
-            "Simultaneous intervals": "yes" if comparison.simultaneous else "no",
             "Area under precision-recall": report.pr.area,
         },
         Thresholds={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from purecover.documents.formats import (
@@ -12,8 +12,8 @@ from purecover.documents.formats import (
     number,
     percent,
     share,
-    share_digits,
 )
+from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
 from purecover.documents.summary import (
     RANDOM_LABELS_UNSEEN,
@@ -41,6 +41,8 @@ def sections(report: PUReport) -> dict[str, Section]:
     found = {"metrics": _metrics(report), "unlabeled": _unlabeled(report)}
     if report.estimation is not None:
         found["estimation"] = _estimation(report, report.estimation)
+    if applies(report):
+        found["hidden"] = hidden_section(report)
     return found | {
         "assumptions": assumptions_section(report),
         "checks": _checks(report),
@@ -99,7 +101,9 @@ def _estimation(report: PUReport, found: PriorEstimate) -> Section:
         coverage = next(iter(found.intervals.values())).confidence_level
         sentence += f" In brackets stand {percent(coverage)} intervals."
     rows = []
-    for title, alpha, beta, intervals in estimates(report):
+    used = (found.proportions.alpha, found.proportions.beta)
+    for title, (alpha, beta) in {found.estimator: used, **report.other_estimates}.items():
+        intervals = found.intervals if title == found.estimator else {}
         values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
         cells = {
             key: f"{number(value)} {ends(intervals.get(key))}".rstrip()
@@ -107,7 +111,7 @@ def _estimation(report: PUReport, found: PriorEstimate) -> Section:
         }
         rows.append(Row(title, cells))
     columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
-    notes = [*if_verified(found), *found.notes]
+    notes = [*found.notes]
     if bounds := ", ".join(
         f"{name} {low:.3f} to {high:.3f}"
         for name, (low, high) in found.identification.items()
@@ -121,31 +125,12 @@ def _estimation(report: PUReport, found: PriorEstimate) -> Section:
     return Section("Alpha and beta", [Table("Estimator", columns, rows)], sentence, notes=notes)
 
 
-def estimates(report: PUReport) -> Iterator[tuple[str, float, float, Mapping[str, Interval]]]:
-    """Name, alpha, beta and intervals of the estimator in use, then of the other estimators."""
-    if (found := report.estimation) is None:
-        return
-    yield found.estimator, found.proportions.alpha, found.proportions.beta, found.intervals
-    for name, pair in report.other_estimates.items():
-        yield name, *pair, {}
-
-
 def estimated_by(estimate: PriorEstimate) -> str:
     """The method of an estimate, and whether beta was given or assumed."""
     name = _METHODS.get(estimate.estimator, estimate.estimator)
     if estimate.beta_given:
         return f"{name}, beta given"
     return name if estimate.beta_estimated else f"{name}, labels taken as right"
-
-
-def if_verified(estimate: PriorEstimate) -> list[str]:
-    """By how much verified labels would narrow the interval of alpha, if by a twentieth or more."""
-    clean, now = estimate.alpha_clean, estimate.intervals.get("alpha")
-    if clean is None or now is None or clean[1] - clean[0] > 0.95 * now.width:
-        return []
-    d = share_digits(estimate.proportions.alpha)
-    ends = f"[{clean[0]:.{d}f}, {clean[1]:.{d}f}]"
-    return [f"If the labels were verified, pass beta=1: the interval of alpha becomes {ends}."]
 
 
 def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
@@ -280,5 +265,5 @@ def binning_bounds(report: PUReport) -> list[tuple[str, str]]:
     if bounds is None:
         return []
     auc = None if report.infeasible else bounds.auc
-    areas = {"Observed AUC": bounds.auc_pu, "AUC": auc, "AUC-PR (isotonic)": bounds.auc_pr}
+    areas = {"Observed AUC": bounds.auc_pu, "AUC": auc}
     return [(name, between(pair)) for name, pair in areas.items() if pair is not None]

@@ -21,6 +21,7 @@ from purecover.documents.formats import (
     share,
     shares_within,
 )
+from purecover.documents.hidden import tipping_lines
 from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.recovery.metrics import METRICS, MetricOptions
 from purecover.recovery.rates import map_rates
@@ -236,7 +237,7 @@ def _count_rows(report: PUReport) -> list[Row]:
 
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
-    lines = [alpha_line(report), range_line(report), SCOPE]
+    lines = [alpha_line(report), range_line(report), *tipping_lines(report), SCOPE]
     target = target_of(report)
     if target == "pooled":
         lines[-1] += " Precision is for labeled and unlabeled rows together."
@@ -262,8 +263,8 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     }[report.state]
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
-    if "audit" in origin:
-        origin = "judged rows and scores" if " and audit" in origin else "judged rows"
+    if report.state == "determined" and " and " in origin:
+        value, origin = _with_knowledge(value, origin)
     labels = ""
     if p.beta == 1 and found is None:
         labels = ", all labels taken as right (beta 1)"
@@ -271,6 +272,18 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
         right, ends = shares_within(p.beta, report.intervals.get("beta"))
         labels = f", {right} of the labels are right (beta{'; ' + ends if ends else ''})"
     return value, f"{origin}; {within}" if within else origin, labels
+
+
+def _with_knowledge(value: str, origin: str) -> tuple[str, str]:
+    """Write alpha with its range, and what it follows from, by the origin of a posterior."""
+    sources = []
+    for source in origin.split(" and ")[1:]:
+        name, _, ends = source.partition(" of ")
+        if name == "alpha":
+            value = f"between {ends.replace(' to ', ' and ')} (given), estimated {value}"
+        else:
+            sources.append({"audit": "judged rows", "hits": "a past hit rate"}.get(source, source))
+    return value, " and ".join([", ".join(sources) or "range", "scores"])
 
 
 _ALMOST_CLEAN = 0.98

@@ -165,7 +165,6 @@ class AlphaMax(PriorEstimator):
     See Also
     --------
     AlphaMaxN : The same for labels that may be wrong.
-    AlphaMaxDisplay : Draws the curve.
 
     Notes
     -----

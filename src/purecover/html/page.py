@@ -56,7 +56,10 @@ SCRIPTS = (
     *CHARTS,
     "js/charts/heat.js",
     *ENGINE,
-    *(f"js/report/{name}.js" for name in ("state", "specs", "alpha", "charts", "tables", "page")),
+    *(
+        f"js/report/{name}.js"
+        for name in ("state", "specs", "alpha", "charts", "tables", "page", "hidden")
+    ),
 )
 """Scripts of a report."""
 
@@ -306,9 +309,11 @@ MOST_ROWS = 1000
 
 
 def render_many(many: ManyReports, **about: Unpack[About]) -> str:
-    """Many reports as a self-contained page: a row for each task and score, the best first."""
-    best = many.top(None, many.metrics[0])
-    ordered = [*best, *(row for row in many.evaluated if row not in best)]
+    """Return many reports as a self-contained page: a row for each task and score.
+
+    The most doubtful rows are the first.
+    """
+    ordered = many_reports.by_doubt(many)
     return make_page(
         "many.html.j2",
         "Many evaluations",
@@ -329,7 +334,7 @@ def _many_row(row: ManyRow, metrics: Sequence[str]) -> dict[str, Any]:
         },
         "observed": number(row.observed[metrics[0]]),
         "ends": ends(row.intervals.get(metrics[0])),
-        "checks": [(code, how) for code, how in row.findings if how != "note"],
+        "checks": many_reports.warnings_of(row),
     }
 
 

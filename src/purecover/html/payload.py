@@ -1,7 +1,6 @@
 """A report as plain data for the script of its page, thinned to a small size.
 
-Not :meth:`ScoreCounts.thinned`, which makes groups of like size for speed: here the cells are
-chosen so that the stated bound is small, and the bound is part of the answer.
+The page states how far merging scores moves what its sliders compute.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._codec import picked, plain
-from purecover._typing import FloatArray, IntArray
-from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
+from purecover._typing import FloatArray
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.documents.formats import bounded
+from purecover.documents.hidden import hidden_curves
 from purecover.documents.parts import Row, Table
 from purecover.documents.summary import (
     confidence_level,
@@ -26,14 +26,11 @@ from purecover.documents.summary import (
     target_of,
 )
 from purecover.html.svg import drawn_points
+from purecover.intervals.resampling import thinned_to_draw
 
 if TYPE_CHECKING:
     from purecover.intervals.interval import CurveBand
     from purecover.report.results import PUReport, TrueFigures
-
-
-_GROWTH = 1.1
-"""Near the top, where precision is decided, ranks of boundaries grow by this factor."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,11 +69,7 @@ class ThinnedCounts:
 
 
 def thin_counts(
-    counts: ScoreCounts,
-    max_cells: int,
-    *,
-    threshold: float | None = None,
-    top_k: float | None = None,
+    counts: ScoreCounts, max_cells: int, *, threshold: float | None = None
 ) -> ThinnedCounts:
     r"""Merge neighboring scores into at most ``max_cells`` cells with small bounds.
 
@@ -85,11 +78,9 @@ def thin_counts(
     counts : ScoreCounts
         The counted scores.
     max_cells : int
-        How many cells there may be, at least 64.
+        How many cells there may be, at least 512.
     threshold : float, optional
-        No cell straddles this threshold, so that observed rates there are exact.
-    top_k : float, optional
-        Scores around the k-th of the unlabeled are not merged, for metrics of the top k.
+        No cell is on both sides of this threshold, so that observed rates there are exact.
 
     Returns
     -------
@@ -98,8 +89,8 @@ def thin_counts(
 
     Notes
     -----
-    Near the top of both samples the ranks of boundaries grow by a tenth. The other cells hold
-    equal parts of :math:`l_c/L + u_c/U`; a score with more than such a part stays alone.
+    Cells have equal parts of :math:`l_c/L + u_c/U`, and are finer at the top, where precision is
+    decided; a score with more than such a part stays alone.
 
     Examples
     --------
@@ -114,61 +105,28 @@ def thin_counts(
     >>> abs(auc_pu(thinned.counts) - auc_pu(counts)) <= thinned.auc_bound < 5e-4
     True
     """
-    if counts.n_thresholds <= max_cells:
+    cells, groups = counts, max_cells
+    while cells.n_thresholds > max_cells:
+        cells = thinned_to_draw(counts, groups, keep=threshold, alone=True)
+        groups -= groups // 10
+    if cells is counts:
         return ThinnedCounts(counts=counts, auc_bound=0.0, rate_bound=0.0)
-    seen = pu_roc_curve(counts)
-    labeled, unlabeled = seen.tpr_pu, seen.fpr_pu  # shares above a boundary before each score
-    fixed = _fixed_boundaries(counts, labeled, unlabeled, max_cells, threshold, top_k)
-    both = labeled + unlabeled
-    steps = max_cells - fixed.size
-    while True:
-        wanted = np.arange(1, steps) * (both[-1] / steps)
-        heavy = np.flatnonzero(np.diff(both) > both[-1] / steps)
-        equal = np.searchsorted(both, wanted, side="right") - 1
-        edges = np.unique(np.concatenate([fixed, equal, heavy, heavy + 1]))
-        if edges.size <= max_cells + 1:
-            break
-        steps -= steps // 50 + 1
-    starts, ends = edges[:-1], edges[1:]
-    single = counts.labeled / counts.n_labeled * (counts.unlabeled / counts.n_unlabeled)
-    pairs = np.diff(labeled[edges]) * np.diff(unlabeled[edges]) - np.add.reduceat(single, starts)
-    merged = ends - starts > 1  # single scores forget nothing; theirs is rounding
-    between = [
-        np.where(merged, rate[ends - 1] - rate[starts], 0.0) for rate in (labeled, unlabeled)
+    last = np.searchsorted(-counts.thresholds, -cells.thresholds)
+    first = np.append(0, last[:-1] + 1)
+    labeled, unlabeled = (
+        getattr(counts, side) / getattr(counts, f"n_{side}") for side in ("labeled", "unlabeled")
+    )
+    merged = [np.add.reduceat(share, first) for share in (labeled, unlabeled)]
+    pairs = merged[0] * merged[1] - np.add.reduceat(labeled * unlabeled, first)
+    left_out = [
+        all_of[last > first] - each[last][last > first]
+        for all_of, each in zip(merged, (labeled, unlabeled), strict=True)
     ]
     return ThinnedCounts(
-        counts=counts._grouped(starts),
-        auc_bound=float(np.where(merged, pairs, 0.0).clip(0).sum()) / 2,
-        rate_bound=float(np.max(between)),
+        counts=cells,
+        auc_bound=float(pairs[last > first].clip(0).sum()) / 2,
+        rate_bound=float(np.max(left_out, initial=0.0)),
     )
-
-
-def _fixed_boundaries(
-    counts: ScoreCounts,
-    labeled: FloatArray,
-    unlabeled: FloatArray,
-    max_cells: int,
-    threshold: float | None,
-    top_k: float | None,
-) -> IntArray:
-    """Boundaries at the ends, at the top of both samples, at the threshold and at the top k."""
-    last = counts.n_thresholds
-    found = [np.array([0, 1, last])]
-    for running, size in ((labeled, counts.n_labeled), (unlabeled, counts.n_unlabeled)):
-        # From one example, or what stands for it among weights, to the size of other cells.
-        most = 4 / max_cells
-        first = min(1 / max(size, 2.0), most)
-        n_ranks = min(int(np.log(most / first) / np.log(_GROWTH)), max_cells // 16)
-        ranks = np.geomspace(first, most, max(n_ranks, 1)) * (1 - 1e-9)
-        found.append(np.searchsorted(running, ranks))
-    if threshold is not None:
-        below = int(np.searchsorted(counts.thresholds[::-1], threshold, side="left"))
-        found.append(np.array([last - below]))
-    if top_k is not None:
-        # Rates there are read between the last boundary that is not beyond, and the next.
-        at = int(np.searchsorted(unlabeled, top_k / counts.n_unlabeled, side="right"))
-        found.append(np.array([max(at - 1, 0), min(at, last)]))
-    return np.unique(np.concatenate(found))
 
 
 MAX_CELLS = 2000
@@ -216,6 +174,8 @@ def make_payload(report: PUReport) -> dict[str, Any]:
             allow, and whether positives are rare: then the grid is as wide as their intervals.
         ``price``
             What would narrow the answer, each with ``text``, ``width`` and ``option``.
+        ``hidden``
+            Metrics of all positives over theta, and theta of real labels; None without them.
         ``truth``
             True figures, if they are known.
 
@@ -240,8 +200,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     """
     counts = report.counts
     most = _MAX_WEIGHTED_CELLS if counts.is_weighted else MAX_CELLS
-    options = report.metrics.options
-    thinned = thin_counts(counts, most, threshold=report.metrics.threshold, top_k=options.top_k)
+    thinned = thin_counts(counts, most, threshold=report.metrics.threshold)
     return {
         "counts": _counts(thinned.counts),
         "thinned": None
@@ -256,6 +215,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         "histogram": _histogram(counts),
         "sensitivity": _grid(report),
         "price": _prices(report),
+        "hidden": hidden_curves(report),
         "truth": _truth(report.truth),
     }
 

@@ -517,7 +517,8 @@ def measure_replicates(
         resampler = resampling.resampler_for(thin)
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
-        if not callable(getattr(resampler, "draw", None)):
+        ways = (getattr(resampler, name, None) for name in ("draw", "draw_many"))
+        if not any(map(callable, ways)):
             raise valid.bad_type("resampler", "an object with a 'draw' method", resampler)
         if estimator is not None:
             # Estimators fix bins and the like by the data, then look at the replicates.

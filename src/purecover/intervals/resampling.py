@@ -189,8 +189,10 @@ def draw_many(
     resampler: Resampler, rng: np.random.Generator, size: int
 ) -> tuple[CountArray, CountArray]:
     """Labeled and unlabeled counts of many replicates, one row each."""
-    if isinstance(resampler, MultinomialResampler):
-        return resampler.draw_many(rng, size)
+    at_once: Any = getattr(resampler, "draw_many", None)
+    if at_once is not None:
+        labeled, unlabeled = at_once(rng, size)
+        return labeled, unlabeled
     drawn = [resampler.draw(rng) for _ in range(size)]
     labeled, unlabeled = (
         np.stack([getattr(counts, side) for counts in drawn]) for side in ("labeled", "unlabeled")

@@ -1,4 +1,4 @@
-"""`ScoreMonitor`: counts and figures of partitions, one after another."""
+"""`ScoreMonitor`: counts and results of partitions, one after another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace as changed
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
@@ -30,14 +29,12 @@ from purecover.monitoring.state import (
     as_path,
     locked,
     read_state,
-    sum_counts,
     write_state,
 )
-from purecover.monitoring.text import FIGURES, monitor_page, monitor_text
+from purecover.monitoring.text import RESULTS, monitor_page, monitor_text
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.report.pages import write_page
 from purecover.report.pipeline import evaluate
-from purecover.report.results import PUReport
 
 _MAX_THRESHOLDS = 4096
 """Distinct scores or bins that are kept of a partition."""
@@ -68,7 +65,7 @@ class ScoreMonitor(Tabular):
     ----------
     window : int, default=30
         A partition is compared with up to this number of partitions before it. Older partitions
-        keep their figures but not their counts.
+        keep their results but not their counts.
     false_alarms : float, default=0.05
         Probability that any comparison, however many follow, finds drift without drift.
     **options
@@ -116,21 +113,22 @@ class ScoreMonitor(Tabular):
         if not given.ways:
             check_estimator(given.estimator)
         kept = vars(given) | vars(Resampling.among(options).validated())
-        told = {name: kept[name] for name in MonitorKeywords.__annotations__}
+        known = {name: kept[name] for name in MonitorKeywords.__annotations__}
         valid.check_integer("window", window, low=1, high=10**6)
         valid.check_real("false_alarms", false_alarms, low=0, high=1, closed="neither")
-        self.settings: dict[str, Any] = plain(
-            {"window": window, "false_alarms": false_alarms, **told, "assume": sorted(given.assume)}
-        )
-        """The parameters of the monitor."""
-        self.partitions: tuple[MonitorPartition, ...] = ()
-        """All partitions, in the order in which they were added."""
-        self._n_looks = 0
+        own = {"window": window, "false_alarms": false_alarms, "assume": sorted(given.assume)}
+        self.state = MonitorState(plain(known | own), 0, ())
+        """Settings and partitions: the content of a state file."""
 
     @property
-    def state(self) -> MonitorState:
-        """Settings and partitions as they stand in the state file."""
-        return MonitorState(self.settings, self._n_looks, self.partitions)
+    def settings(self) -> dict[str, Any]:
+        """The parameters of the monitor."""
+        return self.state.settings
+
+    @property
+    def partitions(self) -> tuple[MonitorPartition, ...]:
+        """All partitions, in the order in which they were added."""
+        return self.state.partitions
 
     @property
     def counts(self) -> ScoreCounts:
@@ -144,9 +142,6 @@ class ScoreMonitor(Tabular):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        sample_weight: ArrayLike | None = None,
-        positive_label: object = None,
-        negative_label: object = None,
         replace: bool = False,
     ) -> MonitorPartition:
         """Count a partition, evaluate it, and compare it with the partitions before it.
@@ -156,30 +151,33 @@ class ScoreMonitor(Tabular):
         name : str
             A name, such as a date; each name once.
         scores : array-like of shape (n,) or ScoreCounts
-            Scores of its rows; or their counts, and then nothing else.
+            Scores of its rows; or their counts, which also allow weights and known negatives
+            (:meth:`ScoreCounts.from_scores`). Weighted partitions are not compared.
         labeled : array-like of shape (n,), optional
             Which rows are labeled; not with counts.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights. Weighted partitions are not compared.
-        positive_label, negative_label : object, optional
-            The value of ``labeled`` that means labeled, if it is not obvious, and the value that
-            marks known negatives, if there are any.
         replace : bool, default=False
             Replace the last partition if it has this name.
 
         Returns
         -------
         MonitorPartition
-            Its figures, with the comparison in ``drift``.
+            Its results, with the comparison in ``drift``.
         """
         earlier = self._earlier(name, replace)
-        labels = {"positive_label": positive_label, "negative_label": negative_label}
-        counts = ScoreCounts._of(scores, labeled, sample_weight=sample_weight, **labels)
-        made = self._evaluated(name, counts)
-        old, before = earlier[: -self.settings["window"]], earlier[-self.settings["window"] :]
-        if before:
-            made = self._compared(made, sum_counts(before))
-        self.partitions = (*(changed(each, counts=None) for each in old), *before, made)
+        made = self._evaluated(name, ScoreCounts._of(scores, labeled))
+        n_looks, first = self.state.n_looks, max(len(earlier) - self.settings["window"], 0)
+        kept = (*(changed(each, counts=None) for each in earlier[:first]), *earlier[first:])
+        if kept:
+            counts: Any = made.counts
+            before = MonitorState(self.settings, n_looks, kept).counts
+            why = why_not_compared(counts, before)
+            if why:
+                made = changed(made, note=made.note or why)
+            else:
+                n_looks += 1
+                spent = self.settings["false_alarms"] / (n_looks * (n_looks + 1))
+                made = changed(made, drift=compare(counts, before, spent))
+        self.state = MonitorState(self.settings, n_looks, (*kept, made))
         return made
 
     def _earlier(self, name: object, replacing: bool) -> tuple[MonitorPartition, ...]:
@@ -200,49 +198,34 @@ class ScoreMonitor(Tabular):
         raise valid.bad_value("name", must, valid.show(name), hint)
 
     def _evaluated(self, name: str, counts: ScoreCounts) -> MonitorPartition:
-        """Return the figures of a partition, as `evaluate` finds them."""
+        """Return the results of a partition, as `evaluate` finds them."""
+        options = {name: self.settings[name] for name in MonitorKeywords.__annotations__}
+        if options["alpha"] is not None:  # then no interval needs replicates
+            options["n_resamples"] = 0
         level = self.settings["confidence_level"]
-        found: dict[str, Any] = {"alpha": None, "beta": math.nan, "auc": None, "note": None}
-        codes: tuple[str, ...] = ()
+        found: dict[str, Any] = {"alpha": None, "beta": math.nan, "auc": None, "findings": ()}
         try:
-            report = self._evaluate(counts)
+            report = evaluate(counts, **options)
         except IdentifiabilityError as error:
-            found["note"] = str(error).partition("\n")[0].rstrip(".")
+            note = str(error).partition("\n")[0]
         else:
-            known = {} if report.estimation is None else report.estimation.intervals
-            method = "given" if report.estimation is None else "no interval"
-            used = report.proportions
-            found |= {"beta": used.beta, "note": report.contradiction.rstrip(".") or None}
-            found["alpha"] = known.get("alpha") or _without_ends(used.alpha, level, method)
+            note = report.contradiction
+            used, estimation = report.proportions, report.estimation
+            known = {} if estimation is None else estimation.intervals
+            found["beta"] = used.beta
+            found["alpha"] = known.get("alpha") or _point(used.alpha, level, estimation is None)
             if not report.contradicted:
-                area = report.intervals.get("roc_auc")
-                found["auc"] = area or _without_ends(report.auc, level, "no interval")
-            codes = tuple(check.code for check in warnings_of_data(report.findings))
+                found["auc"] = report.intervals.get("roc_auc") or _point(report.auc, level)
+            found["findings"] = tuple(each.code for each in warnings_of_data(report.findings))
         return MonitorPartition(
             name=name,
             n_labeled=counts.n_labeled,
             n_unlabeled=counts.n_unlabeled,
             auc_pu=auc_interval(counts, MixtureProportions(0.0, 1.0), confidence_level=level),
-            findings=codes,
             counts=bin_counts(counts, _MAX_THRESHOLDS),
+            note=note.rstrip(".") or None,
             **found,
         )
-
-    def _evaluate(self, counts: ScoreCounts) -> PUReport:
-        """Return the report of counts."""
-        options = {name: self.settings[name] for name in MonitorKeywords.__annotations__}
-        if options["alpha"] is not None:  # then no interval needs replicates
-            options["n_resamples"] = 0
-        return evaluate(counts, **options)
-
-    def _compared(self, made: MonitorPartition, before: ScoreCounts) -> MonitorPartition:
-        """Return the partition with its comparison."""
-        new: Any = made.counts
-        if why := why_not_compared(new, before):
-            return changed(made, note=made.note or why)
-        self._n_looks += 1
-        spent = self.settings["false_alarms"] / (self._n_looks * (self._n_looks + 1))
-        return changed(made, drift=compare(new, before, spent))
 
     @classmethod
     @public
@@ -262,7 +245,7 @@ class ScoreMonitor(Tabular):
         """
         found = read_state(as_path(path))
         monitor = cls(**found.settings)
-        monitor.partitions, monitor._n_looks = found.partitions, found.n_looks
+        monitor.state = found
         return monitor
 
     @public
@@ -275,7 +258,7 @@ class ScoreMonitor(Tabular):
             The file. A file beside it, with ``.lock`` after its name, makes processes take turns.
         """
         with locked(as_path(path)) as target:
-            self._write(target)
+            write_state(target, self.state)
 
     @classmethod
     @public
@@ -286,8 +269,8 @@ class ScoreMonitor(Tabular):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
+        replace: bool = False,
         settings: Mapping[str, Any] | None = None,
-        **options: Any,
     ) -> Self:
         """Add a partition to a state file, which is made if it does not exist.
 
@@ -298,7 +281,7 @@ class ScoreMonitor(Tabular):
         ----------
         path : str or path
             The state file.
-        name, scores, labeled, options
+        name, scores, labeled, replace
             As in :meth:`add`.
         settings : mapping, optional
             Parameters of the class for a new file. They must agree with those of an old file.
@@ -313,25 +296,22 @@ class ScoreMonitor(Tabular):
         with locked(as_path(path)) as target:
             monitor = cls.load(target) if target.exists() else wanted
             for key in asked:
-                held = monitor.settings[key]
-                if not is_equal(wanted.settings[key], held):
-                    must = f"{valid.show(held)}, as in the state file"
+                stored = monitor.settings[key]
+                if not is_equal(wanted.settings[key], stored):
+                    must = f"{valid.show(stored)}, as in the state file"
                     hint = "leave it out, or start a new state file"
                     raise valid.bad_value(key, must, valid.show(asked[key]), hint)
-            monitor.add(name, scores, labeled, **options)
-            monitor._write(target)
+            monitor.add(name, scores, labeled, replace=replace)
+            write_state(target, monitor.state)
         return monitor
 
-    def _write(self, path: Path) -> None:
-        write_state(path, self.state)
-
     def to_dict(self) -> dict[str, Any]:
-        """Return settings and the figures of all partitions as plain data."""
+        """Return settings and the results of all partitions as plain data."""
         return {"settings": self.settings, "partitions": [p.to_dict() for p in self.partitions]}
 
     @public
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Return a page with a timeline of the figures and a table of the partitions.
+        """Return a page with a timeline of the results and a table of the partitions.
 
         Parameters
         ----------
@@ -348,16 +328,14 @@ class ScoreMonitor(Tabular):
         return write_page(monitor_page, self.state, path, title)
 
     def _columns(self) -> dict[str, Any]:
-        """Return the figures of all partitions; missing figures are NaN."""
+        """Return the results of all partitions; a missing result is NaN."""
         parts = self.partitions
-        columns = {
-            name: np.array([getattr(p, name) for p in parts])
-            for name in ("name", "n_labeled", "n_unlabeled", "drifted")
-        }
-        for key in FIGURES:
-            for end, column in (("estimate", key), ("low", f"{key}_low"), ("high", f"{key}_high")):
-                values = [getattr(getattr(p, key), end, None) for p in parts]
-                columns[column] = np.array(values, dtype=np.float64)
+        names = ("name", "n_labeled", "n_unlabeled", "drifted")
+        columns = {name: np.array([getattr(p, name) for p in parts]) for name in names}
+        for name in RESULTS:
+            for end in ("estimate", "low", "high"):
+                values = [getattr(getattr(p, name), end, math.nan) for p in parts]
+                columns[name if end == "estimate" else f"{name}_{end}"] = np.array(values)
         return columns
 
     def __str__(self) -> str:
@@ -367,6 +345,7 @@ class ScoreMonitor(Tabular):
         return f"ScoreMonitor({len(self.partitions)} partitions)"
 
 
-def _without_ends(value: float, level: float, method: str) -> Interval:
-    end = value if method == "given" else math.nan
+def _point(value: float, level: float, is_given: bool = False) -> Interval:
+    """Return a value without an interval; both ends of a given value are the value itself."""
+    end, method = (value, "given") if is_given else (math.nan, "no interval")
     return Interval(estimate=value, low=end, high=end, confidence_level=level, method=method)

@@ -1,16 +1,14 @@
-"""The state file of a monitor: always whole, and written by one process at a time."""
+"""Partitions of a monitor, and the state file that contains them."""
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from purecover import _validation as valid
 from purecover._codec import Source, document_text, plain_fields, replacing
@@ -20,17 +18,12 @@ from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
 from purecover.monitoring.drift import DriftTest
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows
-    import msvcrt
-
-_WAIT_S = 600.0  # for other processes, each of which may be estimating alpha
+SOURCE = Source("path", "a monitor", "purecover.monitor/2", "ScoreMonitor.save")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MonitorPartition:
-    """The figures of one partition, and its counts while they are kept.
+    """The results of one partition, and its counts while they are kept.
 
     Attributes
     ----------
@@ -72,7 +65,7 @@ class MonitorPartition:
 
     @property
     def drifted(self) -> bool:
-        """Whether any figure differs significantly from the partitions before."""
+        """Whether any test found a difference from the partitions before."""
         return any(test.drifted for test in self.drift.values())
 
     def to_dict(self, *, counts: bool = False) -> dict[str, Any]:
@@ -91,23 +84,15 @@ class MonitorState:
 
     @property
     def counts(self) -> ScoreCounts:
-        """Counts of all partitions whose counts are kept."""
-        return sum_counts(self.partitions)
-
-
-def sum_counts(partitions: tuple[MonitorPartition, ...]) -> ScoreCounts:
-    """Add the counts of partitions, as far as they are kept."""
-    kept = [each.counts for each in partitions if each.counts is not None]
-    if not kept:
-        raise InvalidInputError("ScoreMonitor.counts needs a partition; add one first.")
-    return sum(kept[1:], start=kept[0])
-
-
-SOURCE = Source("path", "a monitor", "purecover.monitor/2", "ScoreMonitor.save")
+        """Sum of the counts of all partitions whose counts are kept."""
+        if not self.partitions:
+            raise InvalidInputError("ScoreMonitor.counts needs a partition; add one first.")
+        kept = [each.counts for each in self.partitions if each.counts is not None]
+        return sum(kept[1:], start=kept[0])
 
 
 def as_path(path: object) -> Path:
-    """Return the path that a caller gave, or complain."""
+    """Return the path that a caller gave; links are resolved."""
     if isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path):
         return Path(os.path.realpath(path))
     raise valid.bad_type("path", "the name of a file", path)
@@ -115,10 +100,8 @@ def as_path(path: object) -> Path:
 
 def read_state(path: Path) -> MonitorState:
     """Read a state file; refuse damaged files and files of another kind."""
-    try:
+    with _accessing(path):
         text = path.read_bytes()
-    except OSError as error:
-        raise _unusable(path, error) from error
     state = SOURCE.read(MonitorState, SOURCE.parse(text))
     for partition in state.partitions:
         if partition.counts is not None:
@@ -128,55 +111,41 @@ def read_state(path: Path) -> MonitorState:
 
 
 def write_state(path: Path, state: MonitorState) -> None:
-    """Replace the file in one step; the caller holds the lock."""
+    """Replace the file in one step; the caller has the lock."""
     partitions = [partition.to_dict(counts=True) for partition in state.partitions]
-    fields = plain_fields(state, partitions=partitions)
     # Not imported: the front of the package stands above this layer, and is loaded already.
     head = {"schema": SOURCE.schema, "version": sys.modules["purecover"].__version__}
-    text = document_text(head | fields, None).encode()
-    for left in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 16}.tmp"):
-        with suppress(OSError):
-            left.unlink()  # of a process that was killed
-    with replacing(path, prefix=f".{path.name}.", suffix=".tmp", durable=True) as file:
-        file.write(text)
-
-
-def _unusable(path: Path, error: OSError) -> InvalidInputError:
-    got = f"{valid.show(str(path))}: {error.strerror or error}"
-    hint = "check the name and the permissions"
-    return valid.bad_value("path", "a file that can be read and written", got, hint)
+    text = document_text(head | plain_fields(state, partitions=partitions), None)
+    with replacing(path, durable=True) as file:
+        file.write(text.encode())
 
 
 @contextmanager
-def locked(path: Path, *, wait_s: float = _WAIT_S) -> Iterator[Path]:
-    """Hold the lock of a state file, whose path it yields; wait for other processes.
+def locked(path: Path) -> Iterator[Path]:
+    """Lock a state file, whose path it yields; wait while another process has the lock.
 
     The lock belongs to the operating system and ends with the process. The lock file stays: if it
-    were removed, a process that waits for it and one that makes a new file would both hold a lock.
+    were removed, a process that waits for it and one that makes a new file would both have a lock.
     """
-    lock = path.with_name(f"{path.name}.lock")
-    try:
-        file = lock.open("ab")
-    except OSError as error:
-        raise _unusable(path, error) from error
+    with _accessing(path):
+        file = path.with_name(f"{path.name}.lock").open("ab")
     with file:
-        deadline = time.monotonic() + wait_s
-        while not _take(file):
-            if time.monotonic() > deadline:
-                raise InvalidInputError(
-                    f"{valid.show(str(path))} has been in use by another process for {wait_s:g} s."
-                    f"\nHint: see who holds {valid.show(str(lock))}"
-                )
-            time.sleep(0.02)
+        if os.name == "nt":  # pragma: no cover
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield path
 
 
-def _take(file: IO[bytes]) -> bool:
+@contextmanager
+def _accessing(path: Path) -> Iterator[None]:
     try:
-        if os.name == "nt":  # pragma: no cover
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        yield
+    except OSError as error:
+        got = f"{valid.show(str(path))}: {error.strerror or error}"
+        hint = "check the name and the permissions"
+        raise valid.bad_value("path", "a file that can be read and written", got, hint) from error

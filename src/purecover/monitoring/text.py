@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
+from purecover.documents.formats import bounded
 from purecover.documents.parts import Caution, Headline, Row, Table
 from purecover.documents.text import text_of
 from purecover.exceptions import InvalidInputError
@@ -16,8 +15,8 @@ from purecover.monitoring.state import MonitorPartition, MonitorState
 MOST_PARTITIONS = 400
 """Partitions of a page, the newest ones; all of them are in the state file."""
 
-FIGURES = {"alpha": "alpha", "auc_pu": "observed AUC", "auc": "corrected AUC"}
-"""Figures of a partition, in the order shown."""
+RESULTS = ("alpha", "auc_pu", "auc")
+"""Results of a partition that have an interval, in the order shown."""
 _COMPARED = {"auc_pu": "observed AUC", "labeled": "labeled scores", "unlabeled": "unlabeled scores"}
 _HEADS = {"labeled": "Labeled", "unlabeled": "Unlabeled", "alpha": "Alpha"}
 _HEADS |= {"auc_pu": "Observed AUC", "auc": "Corrected AUC", "drift": "Drift", "found": "Warnings"}
@@ -60,11 +59,12 @@ def _table(partitions: tuple[MonitorPartition, ...]) -> Table:
 
 
 def _cells(partition: MonitorPartition) -> dict[str, str]:
-    cells = {"labeled": partition.n_labeled, "unlabeled": partition.n_unlabeled}
+    drift = ("yes" if partition.drifted else "no") if partition.drift else ""
     return {
-        **{name: f"{size:,.6g}" for name, size in cells.items()},
-        **{name: _interval_cell(getattr(partition, name)) for name in FIGURES},
-        "drift": ("yes" if partition.drifted else "no") if partition.drift else "",
+        "labeled": f"{partition.n_labeled:,.6g}",
+        "unlabeled": f"{partition.n_unlabeled:,.6g}",
+        **{name: _interval_cell(getattr(partition, name)) for name in RESULTS},
+        "drift": drift,
         "found": " ".join(partition.findings),
     }
 
@@ -72,17 +72,17 @@ def _cells(partition: MonitorPartition) -> dict[str, str]:
 def _interval_cell(interval: Interval | None) -> str:
     if interval is None:
         return "none"
-    if interval.method == "given" or not math.isfinite(interval.low):
+    if interval.method == "given" or not bounded(interval):
         return f"{interval.estimate:.4g}"
     return f"{interval.estimate:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
 
 
 def _comparison(name: str, test: DriftTest) -> str:
-    figures = f"distance {test.value:.3f} from the scores before"
+    values = f"distance {test.value:.3f} from the scores before"
     if name == "auc_pu":
-        figures = f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}"
+        values = f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}"
     word = "drift" if test.drifted else "no drift"
-    return f"{figures}; {word} (p = {test.p_value:.2g}, limit {test.limit:.2g})"
+    return f"{values}; {word} (p = {test.p_value:.2g}, limit {test.limit:.2g})"
 
 
 def monitor_page(state: MonitorState, **about: Any) -> str:
@@ -96,12 +96,12 @@ def monitor_page(state: MonitorState, **about: Any) -> str:
     shown = state.partitions[-MOST_PARTITIONS:]
     names, drifted = [part.name for part in shown], [part.drifted for part in shown]
     cautions = [Caution("warning", [], f"Warning: {verdict}")] if drifted[-1] else []
-    areas: dict[str, tuple[str, Sequence[Interval | None]]] = {
+    alphas = [part.alpha for part in shown]
+    areas: dict[str, tuple[str, list[Interval | None]]] = {
         "observed": ("observed AUC", [part.auc_pu for part in shown]),
-        "recovered": ("recovered AUC", [part.auc for part in shown]),
+        "recovered": ("corrected AUC", [part.auc for part in shown]),
     }
     lines = [svg.make_timeline("AUC", names, areas, drifted)]
-    alphas = [part.alpha for part in shown]
     if any(alpha is not None and alpha.method != "given" for alpha in alphas):
         lines.append(svg.make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
     return make_page(

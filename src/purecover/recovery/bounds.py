@@ -24,14 +24,12 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._codec import Saved, plain_fields
 from purecover._inputs import Tabular
-from purecover._typing import BoolArray, FloatArray, IntArray, Target
+from purecover._typing import FloatArray, IntArray
 from purecover._validation import Frozen, public
-from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
+from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
 from purecover.exceptions import IdentifiabilityError
-from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery.curves import area_under_pr
+from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data, trapezoid, warn_of_contradiction
-from purecover.recovery.repairs import project
 
 BoundsMethod: TypeAlias = Literal["dkw", "box"]
 BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
@@ -473,38 +471,27 @@ class BinningBounds(Saved):
     ----------
     n_bins : int
         Bins of more than one score; 0 if the counts are exact.
-    auc_pu, auc_pr_pu : tuple of float
-        Bounds of the observed areas under the ROC and the precision-recall curve.
-    auc, auc_pr : tuple of float or None
-        Bounds of the recovered areas at the alpha and beta given: of the direct value of the
-        AUC, not clipped, and of the area under the precision-recall curve with the isotonic
-        repair.
-
-    Notes
-    -----
-    Areas under precision-recall curves are those of the rule ``"davis-goadrich"``.
+    auc_pu : tuple of float
+        Bounds of the observed AUC.
+    auc : tuple of float or None
+        Bounds of the direct value of the AUC, not clipped, at the alpha and beta given.
     """
 
     n_bins: int
     auc_pu: Pair
-    auc_pr_pu: Pair
     auc: Pair | None = None
-    auc_pr: Pair | None = None
 
     @property
     def width(self) -> float:
-        """How far apart the bounds of the observed AUC are."""
+        """Return the distance between the bounds of the observed AUC."""
         return self.auc_pu[1] - self.auc_pu[0]
 
 
 @public
 def binning_bounds(
-    counts: ScoreCounts,
-    proportions: MixtureProportions | None = None,
-    *,
-    target: Target = "population",
+    counts: ScoreCounts, proportions: MixtureProportions | None = None
 ) -> BinningBounds:
-    r"""Bounds of AUC and AUC-PR, whatever the order of scores within bins.
+    r"""Compute bounds of the AUC for any order of scores within bins.
 
     Parameters
     ----------
@@ -512,15 +499,12 @@ def binning_bounds(
         Counts in bins, as :meth:`ScoreCounts.from_frame` makes them of many distinct scores, or
         exact ones, for which both bounds are the value itself.
     proportions : MixtureProportions, optional
-        Alpha and beta; without them only the observed areas are bounded.
-    target : {"population", "deployment", "pooled"} or float, default="population"
-        The population that precision is for; see :meth:`MixtureProportions.prior`.
+        Alpha and beta; without them only the observed AUC is bounded.
 
     Returns
     -------
     BinningBounds
-        The bounds. They hold for the exact scores with certainty; they are no intervals of
-        confidence.
+        The bounds. The exact scores satisfy them with certainty; they are no confidence interval.
 
     See Also
     --------
@@ -530,12 +514,8 @@ def binning_bounds(
     -----
     With shares :math:`p_i` of the labeled and :math:`q_i` of the unlabeled in bin :math:`i`, the
     order within bins of several scores moves the observed AUC by at most
-    :math:`\frac{1}{2} \sum_i p_i q_i` either way, and the recovered one by that over
-    :math:`\beta - \alpha`. A curve within a bin stays between the two staircases with all
-    labeled scores first and all of them last; precision at a given recall, hence the area,
-    grows with the ROC curve, so that the areas under the staircases are bounds. For the
-    recovered curve, rates within a bin stay between the smallest and largest value of
-    equations 2 and 3 there, and the isotonic projection keeps that order.
+    :math:`\frac{1}{2} \sum_i p_i q_i` in either direction, and the recovered one by that over
+    :math:`\beta - \alpha`.
 
     Examples
     --------
@@ -549,103 +529,17 @@ def binning_bounds(
     0.0014
     """
     check_counts(counts)
-    check_target(target)
-    roc = pu_roc_curve(counts)
     several = np.zeros(counts.n_thresholds, dtype=np.bool_)
     if counts.highest is not None:
         several = counts.highest > counts.thresholds
-    slack = 0.0
+    value, slack = counts.auc_pu, 0.0
     if several.any():
         pairs = counts.labeled[several] / counts.n_labeled * counts.unlabeled[several]
-        slack = float(pairs.sum()) / counts.n_unlabeled / 2
-    value = auc_pu(counts)
-    n_bins = int(several.sum())
-    area = _wide((max(value - slack, 0.0), min(value + slack, 1.0)), slack)
-    observed = (roc.fpr_pu, roc.tpr_pu)
-    area_pr = _pr_bounds(observed, observed, several, counts.labeled_share)
-    if proportions is None:
-        return BinningBounds(n_bins=n_bins, auc_pu=area, auc_pr_pu=area_pr)
-    check_data(counts, proportions)
-    upper, lower = _recovered_boxes(counts, proportions, several)
-    return BinningBounds(
-        n_bins=n_bins,
-        auc_pu=area,
-        auc_pr_pu=area_pr,
-        auc=(_direct(area[0], proportions), _direct(area[1], proportions)),
-        auc_pr=_pr_bounds(upper, lower, several, proportions.prior(target, counts)),
-    )
-
-
-def _direct(auc: float, proportions: MixtureProportions) -> float:
-    return 0.5 + (auc - 0.5) / proportions.delta
-
-
-_Rates: TypeAlias = tuple[FloatArray, FloatArray]
-"""Fpr and tpr of one corner of the box that each point of a curve lies in."""
-
-
-def _pr_bounds(upper: _Rates, lower: _Rates, several: BoolArray, prior: float) -> Pair:
-    """Areas under the highest and the lowest curve through given corners of boxes."""
-    low, high = (
-        area_under_pr(*_staircase(*corner, several, first), prior, "davis-goadrich")
-        for corner, first in ((lower, "fpr"), (upper, "tpr"))
-    )
-    return _wide((low, high), float(several.any()))
-
-
-def _wide(pair: Pair, slack: float) -> Pair:
-    """Bounds that rounding cannot cross; of exact counts, the value itself."""
-    low, high = pair
-    if not slack:
-        return pair
-    return max(low - _ROUNDING, 0.0), min(high, 1.0) + _ROUNDING
-
-
-def _staircase(fpr: FloatArray, tpr: FloatArray, several: BoolArray, first: str) -> _Rates:
-    """Tpr and fpr, with a corner in each bin of several scores; it rises, or goes right, first."""
-    size = several.size
-    x, y = np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[1:]  # point, corner, point, corner, ...
-    corners = np.arange(1, 2 * size, 2)
-    if first == "fpr":
-        y[corners] = tpr[:-1]
-    else:
-        x[corners] = fpr[:-1]
-    keep = np.ones(x.size, dtype=np.bool_)
-    keep[corners] = several
-    return y[keep], x[keep]
-
-
-def _recovered_boxes(
-    counts: ScoreCounts, proportions: MixtureProportions, several: BoolArray
-) -> tuple[_Rates, _Rates]:
-    """Corners of the boxes that hold the points of the isotonic curve: upper left, lower right."""
-    alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
-    roc = pu_roc_curve(counts)
-    tpr, fpr = roc.tpr_pu[1:], roc.fpr_pu[1:]
-    least_tpr, least_fpr = (
-        np.where(several, rate[:-1], rate[1:]) for rate in (roc.tpr_pu, roc.fpr_pu)
-    )
-    low_tpr = ((1 - alpha) * least_tpr - (1 - beta) * fpr) / delta
-    low_fpr = (beta * least_fpr - alpha * tpr) / delta
-    high_tpr = ((1 - alpha) * tpr - (1 - beta) * least_fpr) / delta
-    high_fpr = (beta * fpr - alpha * least_tpr) / delta
-    if several[-1]:
-        # How many rows of the last bin take part in the projection is unknown: all but those of
-        # the lowest score. It lowers the others most where all do, with the smallest value.
-        low_tpr[-1], low_fpr[-1] = low_tpr.min(), low_fpr.min()
-    weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
-    low_tpr, low_fpr = (_projected(rate, weights, several[-1]) for rate in (low_tpr, low_fpr))
-    high_tpr, high_fpr = (_projected(rate, weights, False) for rate in (high_tpr, high_fpr))
-    return (low_fpr, high_tpr), (high_fpr, low_tpr)
-
-
-def _projected(rate: FloatArray, weights: Any, whole: bool) -> FloatArray:
-    """The isotonic projection of a rate, from 0 to 1.
-
-    The last bin is that end, and takes part only if it is ``whole``.
-    """
-    rate = np.append(0.0, rate)
-    if not whole:
-        return project(rate[None], weights[None])[0]
-    found = project(np.append(rate, 1.0)[None], np.append(weights, 1.0)[None])[0]
-    return np.append(found[:-2], 1.0)
+        slack = float(pairs.sum()) / counts.n_unlabeled / 2 + _ROUNDING
+    low, high = max(value - slack, 0.0), min(value + slack, 1.0)
+    recovered = None
+    if proportions is not None:
+        check_data(counts, proportions)
+        delta = proportions.delta
+        recovered = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
+    return BinningBounds(n_bins=int(several.sum()), auc_pu=(low, high), auc=recovered)

@@ -12,32 +12,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._codec import Source, document_text, restored, written
+from purecover._progress import part_of, shown
 from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import Frozen, public
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
 from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
-from purecover.intervals.replicates import BootstrapResult
-from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
+from purecover.intervals.paired import PairedRows
+from purecover.intervals.replicates import MANY_THRESHOLDS, BootstrapResult
+from purecover.intervals.resampling import MOST_TRIES, Replayed
+from purecover.proportions import (
+    GivenProportions,
+    MixtureProportions,
+    ProportionEstimator,
+    ProportionKeywords,
+    UncertainProportions,
+)
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
-from purecover.report.compared_rows import (
-    PairedRows,
-    count_compared,
-    pair_cells,
-    read_compared,
-    thresholds_of,
-)
+from purecover.report.compared_rows import count_compared, read_compared, thresholds_of
 from purecover.report.pages import write_page
 from purecover.report.results import PUReport, restore_report
+
+if TYPE_CHECKING:
+    from purecover.audit.designs import JudgedRows
 
 SCHEMA = "purecover.comparison/1"
 """Name and version of what is written: fields may be added to it, none goes or turns."""
@@ -63,8 +69,6 @@ class ScoreComparison(Frozen):
         The score that alpha and beta were estimated from; None if they were given.
     confidence_level : float
         Nominal coverage of each interval.
-    simultaneous : bool
-        Whether the intervals of the differences in one metric hold all at once.
     n_resamples : int
         Number of replicates.
     random_state : int or None
@@ -77,7 +81,6 @@ class ScoreComparison(Frozen):
     better: Mapping[str, Mapping[str, float]]
     estimated_from: str | None
     confidence_level: float
-    simultaneous: bool
     n_resamples: int
     random_state: int | None
     _rows: PairedRows | None = field(repr=False)
@@ -137,14 +140,8 @@ class ScoreComparison(Frozen):
                 "ScoreComparison.against needs the rows, which JSON does not hold; it only has "
                 f"differences from {valid.show(self.baseline)}.\nHint: compare the scores again"
             )
-        differences, better = find_differences(
-            self.reports,
-            self._rows,
-            baseline,
-            level=self.confidence_level,
-            simultaneous=self.simultaneous,
-        )
-        return replace(self, baseline=baseline, differences=differences, better=better)
+        found = find_differences(self.reports, self._rows, baseline, self.confidence_level)
+        return replace(self, baseline=baseline, **found)
 
     @public
     def frame(self, backend: Any = None) -> Any:
@@ -171,13 +168,13 @@ class ScoreComparison(Frozen):
                 )
         return inputs.rows_frame(rows, backend)
 
-    def to_dict(self, *, curves: bool = False, counts: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON.
 
         Parameters
         ----------
-        curves, counts : bool, default=False
-            Whether the reports include curves and counted scores; see :meth:`PUReport.to_dict`.
+        counts : bool, default=False
+            Whether the reports include counted scores; see :meth:`PUReport.to_dict`.
 
         Returns
         -------
@@ -195,17 +192,15 @@ class ScoreComparison(Frozen):
             schema=SCHEMA,
             version=sys.modules["purecover"].__version__,
             scores=self.names,
-            reports={
-                name: report.to_dict(curves=curves, counts=counts)
-                for name, report in self.reports.items()
-            },
+            reports={name: each.to_dict(counts=counts) for name, each in self.reports.items()},
+            simultaneous=False,
             checksum=UNSET,
         )
 
     @public
-    def to_json(self, *, curves: bool = False, counts: bool = False, indent: int | None = 2) -> str:
+    def to_json(self, *, counts: bool = False, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
-        return document_text(self.to_dict(curves=curves, counts=counts), indent)
+        return document_text(self.to_dict(counts=counts), indent)
 
     @classmethod
     @public
@@ -280,48 +275,41 @@ class ScoreComparison(Frozen):
         return f"<pre>{escape(str(self))}</pre>"
 
 
-Differences = dict[str, dict[str, Interval]]
-Shares = dict[str, dict[str, float]]
-
-
 def find_differences(
-    reports: Mapping[str, PUReport],
-    rows: PairedRows,
-    baseline: str,
-    *,
-    level: float,
-    simultaneous: bool,
-) -> tuple[Differences, Shares]:
-    """By metric and score: intervals of differences, and shares of replicates that are better."""
-    base, drawn = reports[baseline], reports[baseline].bootstrap
-    others = [name for name in reports if name != baseline]
-    same = [np.array_equal(rows.ranks[name], rows.ranks[baseline]) for name in others]
-    n_together = len(others) if simultaneous else 1
-    differences: Differences = {}
-    better: Shares = {}
+    reports: Mapping[str, PUReport], rows: PairedRows, baseline: str, level: float
+) -> dict[str, Any]:
+    """Return intervals of differences and shares of better replicates, by metric and score."""
+    base = reports[baseline]
+    found: dict[str, Any] = {"differences": {}, "better": {}}
     for metric in base.metrics:
-        estimates = [_value(reports[n], metric) - _value(base, metric) for n in others]
-        draws = _draws(reports, others, base, metric)
-        found = paired.difference_intervals(
-            estimates,
-            draws,
-            level=level,
-            method="none" if drawn is None else f"bootstrap percentile, {drawn.method}",
-            varied="scores" if base.estimation is None else "scores and proportions",
-            simultaneous=simultaneous,
-            same=same,
-        )
-        if metric == "roc_auc":
-            found = [
-                _area_interval(reports[name], rows, name, baseline, interval, n_together)
-                for name, interval in zip(others, found, strict=True)
-            ]
-        differences[metric] = dict(zip(others, found, strict=True))
-        sign = 1 if METRICS[metric].greater_is_better else -1
-        if drawn is not None:
-            shares = [_share(sign * draws[:, i]) for i in range(len(others))]
-            better[metric] = dict(zip(others, shares, strict=True))
-    return differences, better
+        gaps: dict[str, Interval] = {}
+        shares: dict[str, float] = {}
+        for name, report in reports.items():
+            if name == baseline:
+                continue
+            draws = _draws(report, base, metric)
+            same = all(
+                np.array_equal(getattr(report.counts, side), getattr(base.counts, side))
+                for side in ("labeled", "unlabeled")
+            ) and np.array_equal(rows.place[name], rows.place[baseline])
+            gaps[name] = paired.difference_interval(
+                _value(report, metric) - _value(base, metric),
+                draws,
+                same=same,
+                level=level,
+                method="none"
+                if base.bootstrap is None
+                else f"bootstrap percentile, {base.bootstrap.method}",
+                varied="scores" if base.estimation is None else "scores and proportions",
+            )
+            if metric == "roc_auc" and (draws is None or base.estimation is None):
+                gaps[name] = _area_interval(report, base, gaps[name], rows, (name, baseline), same)
+            if draws is not None:
+                shares[name] = _share(draws if METRICS[metric].greater_is_better else -draws)
+        found["differences"][metric] = gaps
+        if shares:
+            found["better"][metric] = shares
+    return found
 
 
 def _value(report: PUReport, metric: str) -> float:
@@ -330,21 +318,17 @@ def _value(report: PUReport, metric: str) -> float:
     return report.auc_direct if direct else report.metrics[metric]
 
 
-def _draws(
-    reports: Mapping[str, PUReport], others: list[str], base: PUReport, metric: str
-) -> FloatArray:
-    if base.bootstrap is None:
-        return np.full((1, len(others)), math.nan)
-    drawn: list[Any] = [reports[name].bootstrap for name in others]  # all have them or none
+def _draws(report: PUReport, base: PUReport, metric: str) -> FloatArray | None:
+    if report.bootstrap is None or base.bootstrap is None:
+        return None
     with np.errstate(invalid="ignore"):
-        own = base.bootstrap.replicates[metric]
-        gaps = np.stack([each.replicates[metric] - own for each in drawn], axis=1)
-    known = [not (reports[name].contradicted or base.contradicted) for name in others]
+        gaps = report.bootstrap.replicates[metric] - base.bootstrap.replicates[metric]
+    known = not (report.contradicted or base.contradicted)
     return np.where(np.isfinite(gaps) & known, gaps, math.nan)
 
 
 def _share(gains: FloatArray) -> float:
-    """Share of replicates with a gain, ties counted one half."""
+    """Return the share of replicates with a gain, ties counted one half."""
     defined = gains[~np.isnan(gains)]
     if defined.size < 0.95 * gains.size:
         return math.nan
@@ -353,45 +337,70 @@ def _share(gains: FloatArray) -> float:
 
 def _area_interval(
     report: PUReport,
+    base: PUReport,
+    found: Interval,
     rows: PairedRows,
-    name: str,
-    baseline: str,
-    by_replicates: Interval,
-    n_together: int,
+    names: tuple[str, str],
+    same: bool,
 ) -> Interval:
-    r"""DeLong's interval of a difference through the linear map, where it applies.
+    r"""Return DeLong's interval of a difference, through the linear map.
 
     .. math:: A_1 - A_2 = (A_{pu,1} - A_{pu,2})/\Delta, \qquad se = se_{pu}/\Delta.
     """
-    if math.isnan(by_replicates.estimate):  # alpha and beta contradict the scores
-        return by_replicates
-    varied = report.estimation is not None or n_together > 1
-    if report.bootstrap is not None and varied:
-        return by_replicates
+    if math.isnan(found.estimate):  # alpha and beta contradict the scores
+        return found
     from scipy.special import ndtri
 
-    gain, error = rows.areas[name].gain_over(rows.areas[baseline], rows.groups)
+    gain, error = report.auc_pu - base.auc_pu, rows.error(*names)
     delta = report.proportions.delta
-    level = by_replicates.confidence_level
-    # Without replicates nothing says how the differences go together.
-    reach = float(ndtri(1 - (1 - level) / 2 / n_together)) * error / delta
-    method = "paired DeLong" if rows.groups is None else "paired DeLong, groups"
-    if n_together > 1:
-        method += f", {paired.BONFERRONI}"
-    if error == 0 and not np.array_equal(rows.ranks[name], rows.ranks[baseline]):
+    reach = float(ndtri((1 + found.confidence_level) / 2)) * error / delta
+    if error == 0 and not same:
         reach = math.nan  # both separate all rows: too little data, not certainty
     return Interval(
         estimate=gain / delta,
         low=gain / delta - reach,
         high=gain / delta + reach,
-        confidence_level=level,
-        method=method,
+        confidence_level=found.confidence_level,
+        method="paired DeLong" if rows.group is None else "paired DeLong, groups",
         varied="scores",
     )
 
 
 FEWEST, MOST_DRAWN = 200, 2**30
-"""Replicates where nobody says how many: fewer than usual where rows times scores are many."""
+"""Replicates where the caller does not say how many: fewer where rows times scores are many."""
+
+
+def draw_pairs(
+    found: Mapping[str, pipeline.Recovery],
+    rows: PairedRows,
+    estimator: ProportionEstimator | None,
+    reference: str,
+    n_resamples: int,
+) -> dict[str, BootstrapResult]:
+    """Return replicates of every model, the i-th of each from the same rows.
+
+    Where the proportions are estimated, each replicate estimates them once, from the scores of
+    ``reference``, and all models are measured with them. What that rejects is rejected for all.
+    """
+    settings = found[reference].settings
+    seed = int(settings.rng.integers(2**63))
+    shared = paired.SharedDraws(rows, np.random.default_rng(seed))
+    estimates = None if estimator is None else paired.SharedEstimates(estimator)
+    drawn: dict[str, BootstrapResult] = {}
+    with shown(settings.progress) as progress:
+        for i, name in enumerate(sorted(found, key=lambda key: key != reference)):
+            one, again = found[name], estimates
+            if estimates is not None and name != reference:
+                again = Replayed(np.concatenate(estimates.found))  # type: ignore[assignment]
+            one = replace(
+                one,
+                rows=replace(one.rows, resampler=paired.ScoreDraws(shared, name)),
+                settings=replace(one.settings, progress=part_of(progress, i, len(found))),
+            )
+            result = one.resample(again, n_resamples, seed)
+            what = "rows" if rows.group is None else "groups"
+            drawn[name] = replace(result, method=f"the same {what} for all")
+    return {name: drawn[name] for name in found}
 
 
 class CompareKeywords(ProportionKeywords, pipeline.SettingKeywords, total=False):
@@ -409,10 +418,10 @@ def compare_scores(
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
+    judged: JudgedRows | ArrayLike | str | None = None,
     positive_label: object = None,
     negative_label: object = None,
     threshold: float | Mapping[str, float] | None = None,
-    simultaneous: bool = False,
     n_resamples: int | None = None,
     **options: Unpack[CompareKeywords],
 ) -> ScoreComparison:
@@ -442,19 +451,19 @@ def compare_scores(
         Which rows depend on each other, or their column; whole groups are resampled then.
     truth : array-like of shape (n,) or str, optional
         True classes, to be shown beside the recovered figures. They are used for nothing else.
+    judged : JudgedRows, array-like of shape (n,) or str, optional
+        Verdicts on rows, as in :func:`evaluate`. Alpha and beta are then estimated from the score
+        by which the rows were drawn.
     positive_label, negative_label : object, optional
         The value of ``labeled`` that means labeled, where it is not obvious, and the value that
         marks known negatives, if there are any.
     threshold : float or mapping of str to float, optional
         Where threshold metrics are taken, for all scores or for each; by default each score has
         its own, where its Youden index is highest.
-    simultaneous : bool, default=False
-        Whether the intervals of the differences in one metric hold for all models at once, which
-        makes them wider; without replicates, by Bonferroni's inequality. Otherwise each holds by
-        itself, and with many models some miss.
     n_resamples : int, optional
         Bootstrap replicates; 0 for none, which leaves only intervals of the AUC. By default
-        2,000, or as many as draw :math:`2^{30}` rows over all scores, but at least 200.
+        2,000, or 1,000 of more than 32,768 distinct scores; fewer of many rows with weights or
+        groups, but at least 200.
     **options
 
     Returns
@@ -470,16 +479,17 @@ def compare_scores(
     -----
     A replicate draws rows with replacement, labeled and unlabeled apart (or whole groups), and
     measures all scores on them; intervals of differences are percentiles. Where alpha and beta are
-    estimated, each replicate estimates them once. Scores with more than 2,048 distinct values are
-    thinned before that, as in :func:`bootstrap`. With known alpha the difference in AUC has
+    estimated, each replicate estimates them once. With known alpha the difference in AUC has
     DeLong's paired interval, through :math:`A_1 - A_2 = (A_{pu,1} - A_{pu,2})/(\beta-\alpha)`.
+    Each interval covers by itself. For intervals of :math:`m` differences that cover all at once,
+    pass Bonferroni's ``confidence_level=1 - 0.05 / m``.
 
-    Of a lazy frame all scores are counted as :meth:`ScoreCounts.from_frame` does, which gives
-    every figure, and for what is paired one group-by counts the rows in each cell of the ranks of
-    all scores: some 256 ranks of each, and finer ones at the top. Resampling draws from those
-    cells. A row's rank within a cell is not known: that moves DeLong's standard error of an
-    observed difference by at most :math:`\sqrt{1/(n_L - 1) + 1/(n_U - 1)}/64`, mostly by far
-    less.
+    Replicates and paired errors see the ranks of each score in some 256 cells, 128 of more than
+    32,768 rows, and finer ones at the top: a replicate draws the number of rows in each joint cell
+    of all scores. That moves DeLong's standard error of an observed difference by at most
+    :math:`\sqrt{1/(n_L - 1) + 1/(n_U - 1)}/32`, mostly by far less. Scores of a lazy frame are
+    counted as :meth:`ScoreCounts.from_frame` does, and one group-by counts their joint cells, with
+    the same results as in memory.
 
     Thresholds stay fixed over replicates, and so does the score that alpha is estimated from.
     Intervals do not vary the training of the models.
@@ -497,21 +507,22 @@ def compare_scores(
     >>> found.best("auc_pr")
     'good'
     """
-    valid.check_flag("simultaneous", simultaneous)
     settings = pipeline.ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
-    given = GivenProportions.among(options).validated(can_estimate=True)
+    given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
+    pipeline.check_design(judged, options.get("assume", ()))
     asked = None if given.ways else check_estimator(given.estimator)
     if estimate_from is not None and asked is None:
         must = f"left out where {given.ways[0]!r} is given"
         raise valid.bad_value("estimate_from", must, valid.show(estimate_from))
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
+    parts["judged"] = judged
     labels = {"positive_label": positive_label, "negative_label": negative_label}
-    frame, read = inputs.lazy_frame(data), None
+    frame = inputs.lazy_frame(data)
     if frame is None:
-        read = read_compared(data, score, parts, labels)
-        counted = read.rows
+        compared = read_compared(data, score, parts, labels)
     else:
-        counted = count_compared(frame, score, parts, labels, threshold)
+        compared = count_compared(frame, score, parts, labels, threshold)
+    counted = compared.rows
     names = tuple(counted)
     base = names[0] if baseline is None else valid.check_choice("baseline", baseline, names)
     thresholds = thresholds_of(threshold, names)
@@ -519,6 +530,14 @@ def compare_scores(
         valid.check_choice("estimate_from", estimate_from, names)
     # By default from the score with the highest observed AUC, the first of equals.
     reference = estimate_from or max(names, key=lambda name: counted[name].counts.auc_pu)
+    verdicts = None
+    if judged is not None and compared.marks is not None:
+        if estimate_from is None:
+            reference = compared.drawn_by(judged) or reference
+        verdicts = compared.marks.judged_rows(compared.scores[reference])
+    given = pipeline.settle(
+        counted[reference].counts, given, verdicts, level=settings.confidence_level
+    )
     used, estimation = pipeline.find_proportions(counted[reference].counts, given, asked)
     found = {
         name: pipeline.recover(
@@ -529,55 +548,35 @@ def compare_scores(
         )
         for name in names
     }
-    limits = {name: one.threshold for name, one in found.items()}
-    rows = read or pair_cells(frame, counted, str(labeled), labels, limits)
+    rows = compared.paired({name: one.threshold for name, one in found.items()})
     if n_resamples is None:
-        n_resamples = min(
-            max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), pipeline.DEFAULT_RESAMPLES
-        )
+        large = any(each.counts.n_thresholds > MANY_THRESHOLDS for each in counted.values())
+        most = pipeline.DEFAULT_RESAMPLES // (2 if large else 1)
+        n_resamples = min(max(MOST_DRAWN // (rows.rows.size * len(names)), FEWEST), most)
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
         again: Any = None if estimation is None else estimation.estimator
-        if estimation is None:
+        if isinstance(given.proportions, UncertainProportions):
+            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, settings.rng))
+        elif estimation is None:
             seen = counted[reference]
             again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)
-        models = {
-            name: paired.PairedModel(
-                one.rows.counts, rows.resampler(name, one.threshold), one.replicate_options
-            )
-            for name, one in found.items()
-        }
-        draw = partial(
-            paired.paired_bootstrap,
-            models,
-            used,
-            estimator=again,
-            reference=reference,
-            seed=int(settings.rng.integers(2**63)),
-            n_resamples=n_resamples,
-            progress=settings.progress,
-        )
+        draw = partial(draw_pairs, found, rows, again, reference, n_resamples)
         replicates, estimation = pipeline.draw_replicates(draw, estimation)
     reports = {}
     for name, one in found.items():
         drawn = None if replicates is None else replicates[name]
         seen_in = f"the scores in {valid.show(reference)}"
         reports[name] = one.report(estimation, drawn, reference=seen_in)
-    pairs = rows.paired_rows()
-    differences, better = find_differences(
-        reports, pairs, base, level=settings.confidence_level, simultaneous=simultaneous
-    )
     return ScoreComparison(
         reports=reports,
         baseline=base,
-        differences=differences,
-        better=better,
+        **find_differences(reports, rows, base, settings.confidence_level),
         estimated_from=None if estimation is None else reference,
         confidence_level=settings.confidence_level,
-        simultaneous=simultaneous,
         n_resamples=n_resamples if replicates else 0,
         random_state=valid.kept_seed(settings.random_state),
-        _rows=pairs,
+        _rows=rows,
     )
 
 

@@ -2,82 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._typing import FloatArray, IntArray
-from purecover.counts import ScoreCounts
+from purecover._typing import FloatArray
 from purecover.engines.count import JointCells, joint_cells
-from purecover.intervals import paired
-from purecover.intervals.resampling import Resampler, positions, thinned_to_draw
+from purecover.intervals.paired import PairedRows
+from purecover.intervals.resampling import thinned_to_draw
 from purecover.report import pipeline
+
+GROUPS, MANY_ROWS, FEWER_GROUPS = 2**8, 2**15, 2**7
+"""Cells of each score, and of scores of many rows; finer cells at the top are added.
+
+A replicate costs as much as there are joint cells: of two scores at most the square of these.
+"""
 
 
 @dataclass(frozen=True, eq=False)
-class PairedRows:
-    """Rows of several scores, as differences between the scores need them.
+class ComparedScores:
+    """Several scores, counted, and what finds the joint cells of their rows.
 
     Attributes
     ----------
-    areas : mapping of str to RowwiseAuc
-        The observed AUC of each score, row by row.
-    ranks : mapping of str to ndarray of int
-        The place of each row among the distinct scores.
-    groups : ndarray of int or None
-        Which rows depend on each other.
+    rows : mapping of str to ScoredRows
+        Each score.
+    cells : callable
+        Returns the joint cells, given the lowest scores of the cells of each score, increasing.
+    scores : mapping of str to ndarray
+        Scores in memory.
+    marks : RowLabels or None
+        Labels, weights and groups of rows in memory.
     """
 
-    areas: Mapping[str, paired.RowwiseAuc]
-    ranks: Mapping[str, IntArray]
-    groups: IntArray | None
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedRows:
-    """Scores by name, read and counted, and what belongs to their rows."""
-
-    scores: Mapping[str, FloatArray]
-    marks: pipeline.RowLabels
     rows: Mapping[str, pipeline.ScoredRows]
+    cells: Callable[[Mapping[str, FloatArray]], JointCells]
+    scores: Mapping[str, FloatArray] = field(default_factory=dict)
+    marks: pipeline.RowLabels | None = None
 
-    @property
-    def n_drawn(self) -> int:
-        """Number of rows that a replicate draws, labeled and unlabeled."""
-        return int(self.marks.known(self.marks.positive).size)
+    def paired(self, thresholds: Mapping[str, float]) -> PairedRows:
+        """Return the rows in joint cells, none of which is on both sides of a threshold."""
+        counts = {}
+        for name, each in self.rows.items():
+            all_rows = each.counts
+            many = all_rows.n_labeled + all_rows.n_unlabeled > MANY_ROWS
+            groups = FEWER_GROUPS if many else GROUPS
+            counts[name] = thinned_to_draw(all_rows, groups, keep=thresholds[name], alone=True)
+        cells = self.cells({name: each.thresholds[::-1] for name, each in counts.items()})
+        # From here on places count from the top, as thresholds do.
+        place = {name: counts[name].n_thresholds - 1 - cells.place[name] for name in counts}
+        weight = None if self.marks is None else self.marks.known(self.marks.weight)
+        group = None if self.marks is None else self.marks.group
+        paired = PairedRows(counts, place, cells.labeled, cells.rows, weight, group)
+        if weight is None:
+            self._check_totals(paired)
+        return paired
 
-    def paired_rows(self) -> PairedRows:
-        """Return the rows as differences need them."""
-        areas, ranks, marks = {}, {}, self.marks
-        labeled, weight = marks.known(marks.positive), marks.known(marks.weight)
-        for name, values in self.scores.items():
-            known = marks.known(values)
-            areas[name] = paired.rowwise_auc(known, labeled, weight)
-            ranks[name] = positions(self.rows[name].counts, known)
-        return PairedRows(areas, ranks, marks.group)
+    def _check_totals(self, paired: PairedRows) -> None:
+        """Refuse a frame that has other rows each time, such as random numbers."""
+        drawn = paired.sides(paired.rows[None])
+        for name, counts in paired.counts.items():
+            labeled, unlabeled = (side[0] for side in paired.tally(name, drawn))
+            if (labeled != counts.labeled).any() or (unlabeled != counts.unlabeled).any():
+                raise valid.bad_value(
+                    "data",
+                    "the same each time it is evaluated",
+                    f"other rows in column {name!r} the second time",
+                    "store or cache it first: random numbers and samples are drawn anew each time",
+                )
 
-    def resampler(self, name: str, threshold: float) -> Resampler:
-        """Return the resampler of one score; all of them draw the same rows."""
-        counts = thinned_to_draw(self.rows[name].counts, paired.MAX_PAIRED, keep=threshold)
-        values, marks = self.scores[name], self.marks
-        labeled, mass = marks.known(marks.positive), marks.known(marks.weight)
-        if marks.group is not None:
-            return marks.group_resampler(counts, values)
-        place = positions(counts, self.marks.known(values))
-        resampler = paired.RowResampler(counts, place[labeled], place[~labeled])
-        if mass is None:
-            return resampler
-        return replace(resampler, labeled_weight=mass[labeled], unlabeled_weight=mass[~labeled])
+    def drawn_by(self, judged: Any) -> str | None:
+        """Return the score by which judged rows were drawn, if their design says so."""
+        from purecover.audit.designs import JudgedRows, ScoredLabels
+
+        if not self.marks or not isinstance(judged, JudgedRows):
+            return None
+        labels, sought = (self.marks.positive, self.marks.negative), judged.design.checksum
+        found = (n for n, s in self.scores.items() if ScoredLabels(s, *labels).checksum == sought)
+        return next(found, None)
 
 
 def read_compared(
     data: Any, score: Any, parts: Mapping[str, Any], labels: Mapping[str, Any]
-) -> ComparedRows:
-    """Check and count; ``parts`` are columns beside the scores, or names of columns."""
+) -> ComparedScores:
+    """Read and count scores in memory; ``parts`` are columns of the rows, or names of columns."""
     if not inputs.is_frame(data):
         must = "a data frame or a dict with a column of scores for each model"
         hint = "pass {'one': scores, 'other': scores}; to look at one model, use evaluate"
@@ -94,13 +107,60 @@ def read_compared(
     for name in names[1:]:
         valid.check_same_length(f"score[{name}]", scores[name].size, size)
     marks = pipeline.read_labels(size=size, **beside, **labels)
-    return ComparedRows(
-        scores, marks, {name: marks.count(values) for name, values in scores.items()}
+    return ComparedScores(
+        {name: marks.count(values) for name, values in scores.items()},
+        partial(cells_in_memory, scores, marks),
+        scores,
+        marks,
     )
 
 
+def cells_in_memory(
+    scores: Mapping[str, FloatArray],
+    marks: pipeline.RowLabels,
+    edges: Mapping[str, FloatArray],
+) -> JointCells:
+    """Return the joint cells of rows in memory, in the order of :func:`joint_cells`."""
+    labeled = marks.known(marks.positive)
+    place = {
+        # A row of weight 0 may be below all thresholds; it adds nothing anywhere.
+        name: (np.searchsorted(edges[name], marks.known(values), side="right") - 1).clip(0)
+        for name, values in scores.items()
+    }
+    if marks.weight is not None or marks.group is not None:
+        return JointCells(place, labeled, np.ones(labeled.size, dtype=np.int64))
+    code, n_codes = labeled.astype(np.int64), 2
+    for name in reversed(place):
+        n = edges[name].size
+        if n_codes > 2**62 // n:
+            code = np.unique(code, return_inverse=True)[1]
+            n_codes = code.size
+        code, n_codes = code * n + place[name], n_codes * n
+    _, first, rows = np.unique(code, return_index=True, return_counts=True)
+    return JointCells({name: at[first] for name, at in place.items()}, labeled[first], rows)
+
+
+def count_compared(
+    frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
+) -> ComparedScores:
+    """Count the scores of a lazy frame; no bin of a score is on both sides of its threshold."""
+    pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth", "judged")
+    labeled = parts["labeled"]
+    if not isinstance(labeled, str):
+        must = "the name of a column where a lazy frame is given"
+        raise valid.bad_type("labeled", must, labeled)
+    names = compared_names(frame, score, {labeled}, labeled)
+    rows = {
+        name: pipeline.ScoredRows(
+            pipeline.count_lazy(frame, {"score": name, "labeled": labeled}, labels, keep)
+        )
+        for name, keep in thresholds_of(threshold, names).items()
+    }
+    return ComparedScores(rows, partial(joint_cells, frame, labeled=labeled, labels=labels))
+
+
 def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -> tuple[str, ...]:
-    """The columns to compare: as asked, or all that nothing else uses."""
+    """Return the columns to compare: as asked, or all that nothing else uses."""
     if score is None:
         names = tuple(name for name in inputs.column_names(data) if name not in taken)
         for name in names:
@@ -117,7 +177,7 @@ def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -
     names = inputs.check_columns("score", score, inputs.column_names(data), must)
     if labels in names:
         raise valid.bad_value(
-            "score", "columns of scores", f"{valid.show(labels)}, which holds the labels"
+            "score", "columns of scores", f"{valid.show(labels)}, the column of labels"
         )
     if len(names) < 2:
         what = "one" if names else "none"
@@ -125,99 +185,8 @@ def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -
     return names
 
 
-GROUPS = 2**8
-"""Cells of ranks of each score; those at the top, which are finer, come to them.
-
-Two scores that have nothing in common then fill a quarter of a million cells of labeled and as
-many of unlabeled rows, which is what a replicate costs.
-"""
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedCells:
-    """Counts of each score, the same in cells, and how many rows the cells of all have."""
-
-    rows: Mapping[str, pipeline.ScoredRows]
-    coarse: Mapping[str, ScoreCounts]
-    cells: JointCells
-
-    @property
-    def n_drawn(self) -> int:
-        """Number of cells that a replicate draws from."""
-        return int(self.cells.rows.size)
-
-    def resampler(self, name: str, _threshold: float) -> paired.CellResampler:
-        """Return the resampler of one score; all of them draw the same rows."""
-        ours, theirs = self.cells.labeled, ~self.cells.labeled
-        place, rows = self.cells.place[name], self.cells.rows
-        return paired.CellResampler(
-            self.coarse[name], place[ours], place[theirs], rows[ours], rows[theirs]
-        )
-
-    def paired_rows(self) -> PairedRows:
-        """Return the rows as differences need them."""
-        areas, ranks = {}, {}
-        for name, rows in self.rows.items():
-            counts, place = rows.counts, self.cells.place[name]
-            areas[name] = paired.cellwise_auc(
-                counts.auc_pu, self.coarse[name], place, self.cells.labeled, self.cells.rows
-            )
-            # Scores rank rows alike if all cells and all counts are the same, as far as is known.
-            sides = (np.asarray(side, np.int64) for side in (counts.labeled, counts.unlabeled))
-            ranks[name] = np.concatenate((place, *sides))
-        return PairedRows(areas, ranks, None)
-
-
-def count_compared(
-    frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
-) -> dict[str, pipeline.ScoredRows]:
-    """Check and count; no bin of a score lies across its threshold, if there is one."""
-    pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth")
-    labeled = parts["labeled"]
-    if not isinstance(labeled, str):
-        must = "the name of a column where a lazy frame is given"
-        raise valid.bad_type("labeled", must, labeled)
-    names = compared_names(frame, score, {labeled}, labeled)
-    return {
-        name: pipeline.ScoredRows(
-            pipeline.count_lazy(frame, {"score": name, "labeled": labeled}, labels, keep)
-        )
-        for name, keep in thresholds_of(threshold, names).items()
-    }
-
-
-def pair_cells(
-    frame: Any,
-    rows: Mapping[str, pipeline.ScoredRows],
-    labeled: str,
-    labels: dict[str, object],
-    thresholds: Mapping[str, float],
-) -> ComparedCells:
-    """Rows counted in cells of all scores, none of which lies across a threshold."""
-    coarse = {
-        name: thinned_to_draw(each.counts, GROUPS, keep=thresholds[name], alone=True)
-        for name, each in rows.items()
-    }
-    edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}
-    cells = joint_cells(frame, edges, labeled, labels)
-    # From here on places count from the top, as thresholds do.
-    place = {name: coarse[name].n_thresholds - 1 - cells.place[name] for name in coarse}
-    cells = JointCells(place, cells.labeled, cells.rows)
-    for name, counts in coarse.items():
-        for side, tally in ((cells.labeled, counts.labeled), (~cells.labeled, counts.unlabeled)):
-            seen = np.bincount(place[name][side], cells.rows[side], minlength=tally.size)
-            if not np.array_equal(seen, tally):  # such as where it has random numbers in it
-                raise valid.bad_value(
-                    "data",
-                    "the same each time it is evaluated",
-                    f"other rows in column {name!r} the second time",
-                    "store or cache it first: random numbers and samples are drawn anew each time",
-                )
-    return ComparedCells(rows, coarse, cells)
-
-
 def thresholds_of(value: Any, names: tuple[str, ...]) -> dict[str, float | None]:
-    """A threshold for each score; None where its own is to be found."""
+    """Return a threshold for each score; None where its own is to be found."""
     if not isinstance(value, Mapping):
         if value is not None:
             valid.check_real("threshold", value)

@@ -187,71 +187,6 @@ class SavedTruth(Struct, kw_only=True):
     roc: SavedTrueRoc | None
 
 
-class SavedRoc(Struct, kw_only=True):
-    """The recovered ROC curve.
-
-    Attributes
-    ----------
-    fpr, tpr : list
-        False-positive and true-positive rates.
-    thresholds : list
-        The scores at which they are taken; null where there is none.
-    auc : float
-        Area under the curve.
-    auc_direct : float
-        The direct AUC before clipping.
-    auc_pu : float
-        The observed AUC.
-    repair : str
-        The repair.
-    proportions : object
-        Alpha and beta.
-    """
-
-    fpr: FloatArray
-    tpr: FloatArray
-    thresholds: FloatArray
-    auc: float
-    auc_direct: float
-    auc_pu: float
-    repair: Repair
-    proportions: MixtureProportions
-
-
-class SavedPr(Struct, kw_only=True):
-    """The recovered precision-recall curve.
-
-    Attributes
-    ----------
-    recall, precision : list
-        Recalls and precisions; null where undefined.
-    thresholds : list
-        The scores at which they are taken; null where there is none.
-    prior : float
-        Share of positives in the population that precision is for.
-    auc_pr : float
-        Area under the curve; null where undefined.
-    auc_pr_pu : float
-        Area under the observed curve.
-    area : str
-        How areas are taken.
-    repair : str
-        The repair of the ROC curve it was made from.
-    proportions : object
-        Alpha and beta.
-    """
-
-    recall: FloatArray
-    precision: FloatArray
-    thresholds: FloatArray
-    prior: Share
-    auc_pr: OrNan
-    auc_pr_pu: OrNan
-    area: AreaRule
-    repair: Repair
-    proportions: MixtureProportions
-
-
 class SavedReport(Struct, kw_only=True):
     """Document that PUReport.to_json writes and PUReport.from_json reads.
 
@@ -316,6 +251,8 @@ class SavedReport(Struct, kw_only=True):
         How many unlabeled rows the threshold was to flag; null if the caller did not say.
     prices : list
         What the interval of the AUC would be with more knowledge, where alpha is estimated.
+    at_least : dict
+        Values that metrics of all positives should have at least, if the caller named some.
     bootstrap : object or None
         What is kept of the replicates; null if there were none.
     truth : object or None
@@ -325,10 +262,6 @@ class SavedReport(Struct, kw_only=True):
     binning : object
         Bounds of areas of the exact scores, where an engine counted them in bins; absent
         otherwise.
-    roc : object
-        The recovered ROC curve, if asked for.
-    pr : object
-        The recovered precision-recall curve, if asked for.
     source : object
         Where the command line read the data.
     checksum : str
@@ -366,10 +299,9 @@ class SavedReport(Struct, kw_only=True):
     counts: ScoreCounts | None
     review: Whole | None = None
     prices: tuple[Price, ...] = ()
+    at_least: dict[str, Share] = {}
     contradicted: bool = False
     binning: BinningBounds | UnsetType = UNSET
-    roc: SavedRoc | UnsetType = UNSET
-    pr: SavedPr | UnsetType = UNSET
     source: dict[str, Any] | UnsetType = UNSET
     checksum: str | UnsetType = UNSET
 

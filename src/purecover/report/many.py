@@ -223,7 +223,7 @@ class ManyReports:
 
     @public
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """A self-contained page: all rows, the best first, with intervals drawn.
+        """Return a self-contained page of all rows, the most doubtful first.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class ManyReports:
         Returns
         -------
         str
-            The page as text. Rows whose reports were kept have small ROC curves.
+            The page as text.
         """
         from purecover.html.page import render_many
 
@@ -307,7 +307,8 @@ def run_job(job: Job) -> list[ManyRow]:
 
 
 def _observed_auc(part: Part) -> float:
-    return -math.inf if part.counts is None else part.counts.auc_pu
+    unknown = part.counts is None or part.reason is not None
+    return -math.inf if unknown else part.counts.auc_pu  # type: ignore[union-attr]
 
 
 def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:

@@ -44,6 +44,7 @@ from purecover.intervals.resampling import (
     read_groups,
 )
 from purecover.proportions import (
+    RANDOM_VERDICTS,
     GivenProportions,
     KnownKeywords,
     MixtureProportions,
@@ -89,6 +90,18 @@ class ReportKeywords(SettingKeywords, total=False):
 
     threshold: float | None
     n_resamples: int | None
+    at_least: Mapping[str, float] | None
+
+
+def check_at_least(name: str, value: Any) -> dict[str, float]:
+    """Return wanted values of metrics of all positives, by metric."""
+    must = "a mapping such as {'auc': 0.7}, of auc, recall or precision to shares"
+    if not isinstance(value, Mapping):
+        raise valid.bad_type(name, must, value)
+    for metric in value:
+        if metric not in ("auc", "recall", "precision"):
+            raise valid.bad_value(name, must, valid.show(metric))
+    return {metric: valid.check_real(name, least, low=0, high=1) for metric, least in value.items()}
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,13 @@ class ReportSettings(RecoveryOptions, Resampling):
         """How many unlabeled examples you can review, instead of a threshold: the lowest
         threshold is taken that flags no more of them.""",
         partial(valid.check_integer, low=1),
+    )
+    at_least: Mapping[str, float] | None = parameter(
+        None,
+        "mapping",
+        """Values that metrics of all positives should have at least, such as ``{"auc": 0.7}``:
+        the report says how much easier labeled positives must be for them to fall below.""",
+        check_at_least,
     )
     ignore_checks: Collection[str] = parameter(
         (),
@@ -138,6 +158,7 @@ class ScoredRows:
     resampler: GroupResampler | None = None
     n_groups: int | None = None
     truth: TrueCounts | None = None
+    judged: JudgedRows | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +173,19 @@ class RowLabels:
     weight: FloatArray | None
     group: IntArray | None
     truth: BoolArray | None
+    judged: JudgedRows | IntArray | None = None
+
+    def judged_rows(self, scores: FloatArray) -> JudgedRows | None:
+        """Return the verdicts with their design; those of an array are a random sample."""
+        if self.judged is None:
+            return None
+        from purecover.audit.designs import JudgedRows, ScoredLabels
+
+        data = ScoredLabels(scores, self.positive, self.negative)
+        if not isinstance(self.judged, JudgedRows):
+            return JudgedRows.at_random(self.judged, data)
+        self.judged.check_data(data)
+        return self.judged
 
     def known(self, values: Any) -> Any:
         """Return the values of labeled and unlabeled rows."""
@@ -191,9 +225,12 @@ def read_labels(
     sample_weight: Any = None,
     groups: Any = None,
     truth: Any = None,
+    judged: Any = None,
     **labels: Any,
 ) -> RowLabels:
     """Read columns beside ``size`` scores; ``labels`` say how labels are written."""
+    if judged is not None and sample_weight is not None:
+        raise valid.bad_value("judged", "left out where 'sample_weight' is given", "judged rows")
     positive, negative = encode_labels(labeled, size, **labels)
     kept = None if negative is None else ~negative
     if truth is not None:
@@ -207,6 +244,7 @@ def read_labels(
         weight=None if sample_weight is None else valid.as_weights(sample_weight, size),
         group=None if groups is None else read_groups(groups, size, kept),
         truth=truth,
+        judged=judged,
     )
 
 
@@ -218,16 +256,23 @@ def read_rows(
     ``columns`` stand beside the scores or, with a frame, are names of columns. No bin lies across
     the threshold ``keep``.
     """
-    if isinstance(data, ScoreCounts):
-        return ScoredRows(ScoreCounts._of(data, **columns))
     columns = dict(columns)
+    if isinstance(data, ScoreCounts):
+        if columns.pop("judged", None) is not None:
+            hint = "pass the scores, or proportions=audit.combine(judged, scores, labeled)"
+            raise valid.bad_value("judged", "left out where counts are given", "judged rows", hint)
+        return ScoredRows(ScoreCounts._of(data, **columns))
     if is_frame(data):
+        drawn = columns.get("judged")
+        if not isinstance(drawn, str):  # rows with their design, or verdicts beside the frame
+            columns["judged"] = None
         names = _column_names(data, columns)
         if lazy_frame(data) is not None:
-            refuse_with_lazy(names, "groups", "truth")
+            refuse_with_lazy({**names, "judged": drawn}, "groups", "truth", "judged")
             return ScoredRows(count_lazy(data, names, labels, keep))
         found = read_columns(data, names)
         columns = {name: found.get(name) for name in columns}
+        columns["judged"] = columns["judged"] if isinstance(drawn, str) else drawn
         data = columns["score"]
     elif columns["score"] is not None:
         raise valid.bad_type("scores", "a data frame where 'score' names a column", data)
@@ -238,7 +283,8 @@ def read_rows(
         )
     valid.check_alignment(data, columns["labeled"])
     scores = valid.as_real_vector("scores", data)
-    return read_labels(size=scores.size, **columns, **labels).count(scores)
+    marks = read_labels(size=scores.size, **columns, **labels)
+    return replace(marks.count(scores), judged=marks.judged_rows(scores))
 
 
 def count_lazy(
@@ -307,16 +353,48 @@ class Estimation:
         return replace(estimate, intervals={name: replicates.interval(name) for name in names})
 
 
+def check_design(judged: Any, assume: Collection[str]) -> None:
+    """Complain about verdicts of which nobody says how their rows were drawn."""
+    from purecover.audit.designs import JudgedRows
+
+    if judged is not None and not isinstance(judged, JudgedRows) and RANDOM_VERDICTS not in assume:
+        raise valid.bad_value(
+            "judged",
+            "rows with their design",
+            "verdicts alone",
+            "audit.draw(scores, labeled).answer(verdicts) says how rows were drawn; if the judged "
+            f"rows are a random sample of their side, add assume=[{RANDOM_VERDICTS!r}]",
+        )
+
+
+def settle(
+    counts: ScoreCounts,
+    given: GivenProportions,
+    judged: JudgedRows | None = None,
+    *,
+    level: float = 0.95,
+) -> GivenProportions:
+    """Return what is given with verdicts, hits and ranges as one posterior of alpha and beta."""
+    if judged is None and not given.is_open:
+        return given
+    from purecover.audit.answers import posterior_of
+
+    if judged is not None and given.ways:
+        raise valid.bad_value("judged", f"left out where {given.ways[0]!r} is given", "judged rows")
+    found = posterior_of(counts, given, judged, confidence_level=level)
+    return GivenProportions(proportions=found)
+
+
 def find_proportions(
     counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator | None
 ) -> tuple[MixtureProportions, Estimation | None]:
     """Return alpha and beta as given, or estimate them: beta too, unless it is known."""
-    if estimator is None:
+    if estimator is None or given.ways:
         return given.resolve(counts), None
     from purecover.estimators.base import prior_estimators
     from purecover.estimators.choice import KnownBeta, full_name
 
-    with_clean_labels(estimator, given.beta)
+    with_clean_labels(estimator, given.known_beta)
     try:
         estimator.fit(counts)
     except exceptions.IdentifiabilityError as error:
@@ -325,9 +403,10 @@ def find_proportions(
         ) from error
     found, diagnostics = estimator.proportions_, estimator.diagnostics_
     used = given.estimated(replace(found, origin=full_name(estimator)))
-    beta_estimated = given.beta is None and estimator.estimates_beta
+    beta = given.known_beta
+    beta_estimated = beta is None and estimator.estimates_beta
     p_value = probability = None
-    if given.beta is None:
+    if beta is None:
         probability = diagnostics.get("clean_probability")
         p_value = diagnostics.get("clean_p_value")
         if probability is None and p_value is None:
@@ -344,16 +423,40 @@ def find_proportions(
         identifiable=bool(diagnostics["identifiable"]),
         at_edge=bool(diagnostics.get("at_edge", False)),
         beta_estimated=beta_estimated,
-        beta_given=given.beta is not None,
+        beta_given=beta is not None,
         clean_p_value=p_value,
         clean_probability=probability,
         n_alike=diagnostics.get("n_alike"),
-        delta_pure=None if pure is None else (given.beta or 1) * pure,
-        delta_pure_noisy=diagnostics.get("delta_pure_noisy") if given.beta is None else None,
+        delta_pure=None if pure is None else (beta or 1) * pure,
+        delta_pure_noisy=diagnostics.get("delta_pure_noisy") if beta is None else None,
         delta_clean=diagnostics.get("delta_clean"),
         delta_noisy=diagnostics.get("delta_noisy"),
     )
-    again = estimator if given.beta is None else KnownBeta(estimator, given.beta)
+    if "beta" in given.ranges:
+        return _within_beta(counts, given, estimate)
+    again = estimator if beta is None else KnownBeta(estimator, beta)
+    return used, Estimation(estimate, again)
+
+
+def _within_beta(
+    counts: ScoreCounts, given: GivenProportions, estimate: PriorEstimate
+) -> tuple[MixtureProportions, Estimation]:
+    """Return the estimate with a beta in its range, by the draws of the posterior in it."""
+    from purecover.audit.answers import PosteriorDraws, posterior_of
+
+    found = posterior_of(counts, given)
+    low, high = given.ranges["beta"]
+    again = PosteriorDraws(found)
+    clean = float((again.draws(DEFAULT_RESAMPLES)[:, 1] == 1).mean())
+    used = replace(found.proportions, origin=estimate.proportions.origin)
+    estimate = replace(
+        estimate,
+        proportions=used,
+        clean_probability=None if estimate.clean_probability is None else clean,
+        delta_clean=None,
+        delta_noisy=None,
+        notes=(*estimate.notes, f"beta was given to lie between {low:g} and {high:g}"),
+    )
     return used, Estimation(estimate, again)
 
 
@@ -385,9 +488,10 @@ def _identification(
     """
     from purecover.estimators.inclusion import inclusion_bound
 
-    level = 0.95 if given.beta is not None else 0.975
+    beta = given.known_beta
+    level = 0.95 if beta is not None else 0.975
     a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
-    if given.beta is not None:
+    if beta is not None:
         ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
     else:
         b = inclusion_bound(counts.flipped(), confidence_level=level)
@@ -606,6 +710,7 @@ class Recovery:
             contradicted=contradicted,
             scores_from=scores_from,
             review=settings.review,
+            at_least=dict(settings.at_least or {}),
         )
 
     def _contradicts(
@@ -743,7 +848,7 @@ def evaluate(
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
-    judged: JudgedRows | None = None,
+    judged: JudgedRows | ArrayLike | str | None = None,
     positive_label: object = None,
     negative_label: object = None,
     **options: Unpack[EvaluateKeywords],
@@ -771,9 +876,12 @@ def evaluate(
     truth : array-like of shape (n,) or str, optional
         True classes, to be shown beside the recovered figures. They are used for nothing
         else.
-    judged : JudgedRows, optional
-        Rows of these scores that people judged: ``audit.draw(scores, labeled).answer(verdicts)``.
-        Alpha and beta then come from scores and verdicts together, by
+    judged : JudgedRows, array-like of shape (n,) or str, optional
+        Rows of these scores that people judged: ``audit.draw(scores, labeled).answer(verdicts)``,
+        which says how they were drawn. Or True, False or None for each row, or the column of a
+        data frame; then add ``assume=["random-verdicts"]`` if the judged unlabeled rows are a
+        random sample of all unlabeled ones, and the judged labeled rows of all labeled ones.
+        Alpha and beta come from scores and verdicts together, as in
         :func:`purecover.audit.combine`.
     positive_label, negative_label : object, optional
         The value of ``labeled`` that means labeled, where it is not obvious, and the value that
@@ -816,8 +924,7 @@ def evaluate(
     """
     settings = ReportSettings.among(options).validated()
     given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
-    if judged is not None:
-        given = _with_judged(given, judged, scores, labeled, sample_weight)
+    check_design(judged, options.get("assume", ()))
     asked = None if given.ways else check_estimator(given.estimator)
     columns = {
         "score": score,
@@ -825,6 +932,7 @@ def evaluate(
         "sample_weight": sample_weight,
         "groups": groups,
         "truth": truth,
+        "judged": judged,
     }
     rows = read_rows(
         scores,
@@ -833,20 +941,8 @@ def evaluate(
         positive_label=positive_label,
         negative_label=negative_label,
     )
+    given = settle(rows.counts, given, rows.judged, level=settings.confidence_level)
     return make_report(rows, given, find_proportions(rows.counts, given, asked), settings)
-
-
-def _with_judged(
-    given: GivenProportions, judged: JudgedRows, scores: Any, labeled: Any, sample_weight: Any
-) -> GivenProportions:
-    """Return what is given with alpha and beta from scores and judged rows."""
-    from purecover.audit.answers import combine
-
-    others = [*given.ways, *(() if sample_weight is None else ["sample_weight"])]
-    if others:
-        raise valid.bad_value("judged", f"left out where {others[0]!r} is given", "judged rows")
-    found = combine(judged, scores, labeled, estimator=given.estimator, beta=given.beta)
-    return replace(given, proportions=found, estimator=None)
 
 
 class ModelKeywords(KnownKeywords, ReportKeywords, total=False):
@@ -992,5 +1088,6 @@ def evaluate_model(
         estimator, examples, own=own, random_state=settings.random_state, **folding
     )
     rows = labels.count(valid.as_real_vector("scores", scores))
+    given = settle(rows.counts, given, level=settings.confidence_level)
     proportions = find_proportions(rows.counts, given, asked)
     return make_report(rows, given, proportions, settings, scores_from=description)

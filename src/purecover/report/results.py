@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from os import PathLike
@@ -123,6 +123,8 @@ class PUReport(Frozen):
         How many unlabeled rows the threshold was to flag, if the caller said so.
     prices : tuple of Price
         What the interval of the AUC would be with more knowledge, where alpha is estimated.
+    at_least : dict of str to float
+        Values that metrics of all positives should have at least, if the caller named some.
     contradicted : bool
         Whether alpha and beta contradict the scores by more than chance explains: no classifier has
         an observed AUC as far from 1/2 as these, less two standard errors. What rests on them is
@@ -150,6 +152,7 @@ class PUReport(Frozen):
     scores_from: str | None = None
     review: int | None = None
     prices: tuple[Price, ...] = ()
+    at_least: dict[str, float] = field(default_factory=dict)
 
     @property
     def alpha(self) -> float:
@@ -209,11 +212,11 @@ class PUReport(Frozen):
 
     @cached_property
     def bounds(self) -> BinningBounds | None:
-        """Where AUC and AUC-PR of the exact scores lie, if scores were counted in bins."""
+        """Bounds of the AUC of the exact scores; None if no bin contains several scores."""
         if not self.counts.is_binned:
             return None
         used = None if self.contradicted else self.proportions
-        return binning_bounds(self.counts, used, target=self.metrics.prior)
+        return binning_bounds(self.counts, used)
 
     @cached_property
     def roc_band(self) -> CurveBand | None:
@@ -291,14 +294,11 @@ class PUReport(Frozen):
         return rows_frame(rows, backend)
 
     @public
-    def to_dict(self, *, curves: bool = False, counts: bool | None = None) -> dict[str, Any]:
+    def to_dict(self, *, counts: bool | None = None) -> dict[str, Any]:
         """Plain data, ready for JSON; :meth:`from_dict` reads them back.
 
         Parameters
         ----------
-        curves : bool, default=False
-            Whether to include both curves, which can be as long as the data. They are not needed
-            to read the report back.
         counts : bool, optional
             Whether to include the counted scores, without which the report cannot be read back.
             By default they are included up to 100,000 distinct scores.
@@ -313,7 +313,6 @@ class PUReport(Frozen):
 
         from purecover.report.document import SavedBootstrap, SavedOptions, SavedReport
 
-        valid.check_flag("curves", curves)
         if counts is not None:
             valid.check_flag("counts", counts)
         else:
@@ -347,22 +346,18 @@ class PUReport(Frozen):
             truth=None if truth is None else truth.to_dict() | {"roc": curve},
             counts=self.counts if counts else None,
             binning=UNSET if self.bounds is None else self.bounds,
-            roc=self.roc if curves and not hidden else UNSET,
-            pr=self.pr if curves and not hidden else UNSET,
             source=UNSET,  # of which only the command line knows
             checksum=UNSET,  # when it is complete
         )
 
     @public
-    def to_json(
-        self, *, curves: bool = False, counts: bool | None = None, indent: int | None = 2
-    ) -> str:
+    def to_json(self, *, counts: bool | None = None, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text, with every list of numbers on one line.
 
         Parameters
         ----------
-        curves, counts : bool
-            Whether curves and counted scores are written, too, as :meth:`to_dict` says.
+        counts : bool, optional
+            Whether counted scores are written, as :meth:`to_dict` says.
         indent : int or None, default=2
             How far fields are moved in; None writes one line.
 
@@ -379,7 +374,7 @@ class PUReport(Frozen):
         >>> str(PUReport.from_json(report.to_json())) == str(report)
         True
         """
-        return document_text(self.to_dict(curves=curves, counts=counts), indent)
+        return document_text(self.to_dict(counts=counts), indent)
 
     @classmethod
     @public

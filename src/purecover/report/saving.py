@@ -105,7 +105,7 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
     pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
     same = [
         "proportions", "auc_pu", "confusion", "checks", "threshold_chosen", "random_state",
-        "contradicted", "scores_from", "review", "prices",
+        "contradicted", "scores_from", "review", "prices", "at_least",
     ]  # fmt: skip
     return {
         **{name: getattr(saved, name) for name in same},

@@ -9,7 +9,7 @@
   /**
    * Curves in the unit square.
    * spec: {title, description, x, y (labels), curves: [{kind or look, name, label, x, y, thresholds}],
-   * band, point, remark}
+   * band, point, remark, domain (of x), marks: [{name, theta}]}
    */
   function curves(spec, width) {
     const [left, right] = [52, 12];
@@ -54,6 +54,14 @@
         }),
       );
     }
+    if (spec.marks) {
+      marks.push(
+        Plot.ruleX(spec.marks, { x: "theta", ...LOOKS.threshold }),
+        Plot.text(spec.marks, {
+          x: "theta", text: "name", frameAnchor: "bottom", textAnchor: "start", rotate: -90, dx: -5,
+        }),
+      );
+    }
     if (spec.remark) marks.push(remark(spec.remark));
     marks.push(
       Plot.tip(
@@ -72,7 +80,7 @@
     const svg = Plot.plot({
       ...room(width, size, { left, right, rows: legend.length }),
       inset: 4,
-      x: { domain: [0, 1] },
+      x: { domain: spec.domain ?? [0, 1] },
       y: { domain: [0, 1] },
       marks,
     });

@@ -1,0 +1,374 @@
+"""Judging row by row: which row is next, the answers of all judges, and what they show so far."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from glob import escape
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from purecover import _validation as valid
+from purecover._codec import replacing
+from purecover._typing import ArrayLike, FloatArray
+from purecover.audit.answers import Purity, Strata, combine, posterior_draws
+from purecover.audit.designs import (
+    ANSWER,
+    DESIGN,
+    JUDGE,
+    ROW,
+    TOP_SHARE,
+    AnswerFile,
+    AuditDesign,
+    JudgedRows,
+    ScoredLabels,
+    cut_of,
+)
+from purecover.audit.sizes import FIGURES, first, spread
+from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.estimators.choice import check_estimator
+from purecover.intervals.interval import Interval
+
+ANSWERS = {"yes": 1, "no": 0, "skip": -1}
+"""What a judge can say of a row, as it stands in the file, with the verdict that it means."""
+
+_LEVEL = 0.95
+_TAILS = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
+_DRAWS = 1000
+_OUTCOMES = 15
+_LONGEST_NAME = 60
+
+
+class Progress(NamedTuple):
+    """The interval of the figure after some answers, and how many more would halve it."""
+
+    interval: Interval
+    n_more: int | None
+    """None if all rows above the cut would not be enough."""
+
+
+class Judging:
+    """The rows that one judge is asked about, one after another, and the answers of all judges.
+
+    An answer is in the file, and on the disk, before the next row is asked. Rows that others
+    judged come first, so that judges can be compared; nobody is asked twice about a row.
+
+    Parameters
+    ----------
+    scores, labeled : array-like of shape (n,)
+        The data.
+    file : Path
+        Where the answers are, or will be.
+    cells : callable
+        Returns the text of each column that a judge may see, for the position of a row.
+    judge : str
+        Who judges; may be empty.
+    figure : {"alpha", "auc", "precision"}
+        What the interval is of.
+    threshold, review
+        The cut of the score, as in :func:`draw`.
+    """
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        labeled: ArrayLike,
+        file: Path,
+        *,
+        cells: Callable[[int], dict[str, str]] = lambda _: {},
+        judge: str = "",
+        figure: str = "auc",
+        threshold: float | None = None,
+        review: int | None = None,
+    ) -> None:
+        self.figure = valid.check_choice("figure", figure, FIGURES)
+        if len(judge) > _LONGEST_NAME or not judge.isprintable():
+            must = f"a name of up to {_LONGEST_NAME} characters"
+            raise valid.bad_value("judge", must, valid.show(judge))
+        self.judge, self.file, self.cells = judge.strip(), file, cells
+        self.data = ScoredLabels.read(scores, labeled)
+        self._lines: dict[tuple[int, str], dict[str, str]] = {}
+        with _alone(file.parent) as alone:
+            if alone:  # what a killed process left
+                for part in file.parent.glob(f"{escape(self._prefix)}{'[0-9a-f]' * 16}"):
+                    part.unlink(missing_ok=True)
+            found = self._read()
+        cut = cut_of(self.data, threshold, review)
+        if found is None:
+            kind, cuts = "top", [self.data.reached(TOP_SHARE) if cut is None else cut]
+        else:
+            kind, cuts = found.kind, found.cuts
+            if cut is not None and cuts != [cut]:
+                name, got = ("review", review) if threshold is None else ("threshold", threshold)
+                must = f"that of the answers in {file.name}"
+                hint = "leave it out, or move that file away to begin anew"
+                raise valid.bad_value(name, must, str(got), hint)
+        self.design = self._ordered(kind, cuts)
+        if not self.design.rows.size:
+            must = "a score that unlabeled rows reach"
+            raise valid.bad_value("threshold", must, f"{cuts[0]:.6g}, which none does")
+        self._counts = ScoreCounts.from_scores(self.data.scores, self.data.labeled)
+        self._by_scores: FloatArray | None = None
+        self._at = 0
+        self._go_on()
+
+    def _ordered(self, kind: str, cuts: list[float]) -> AuditDesign:
+        """Return all rows that may be asked: those in the file, and then others by chance."""
+        in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
+        stratum = self.data.strata(cuts)
+        others = ~self.data.labeled
+        if kind == "top":
+            others &= stratum == 0
+        others[in_file] = False
+        rest = np.random.default_rng(0).permutation(np.flatnonzero(others))
+        if kind == "stratified":  # evenly from all strata, wherever a judge stops
+            place = np.zeros(rest.size, dtype=np.int64)
+            for s in range(len(cuts) + 1):
+                here = stratum[rest] == s
+                place[here] = np.arange(here.sum())
+            rest = rest[np.lexsort((stratum[rest], place))]
+        return AuditDesign._of(kind, cuts, np.concatenate((in_file, rest)), self.data)
+
+    @property
+    def row(self) -> int | None:
+        """The position of the row to be judged now; None if all are."""
+        rows = self.design.rows
+        return int(rows[self._at]) if self._at < rows.size else None
+
+    def upcoming(self, n: int) -> list[int]:
+        """Return the row to be judged now and those that follow."""
+        rows = map(int, self.design.rows[self._at :])
+        return [row for row, _ in zip(filter(self._is_open, rows), range(n), strict=False)]
+
+    def _is_open(self, row: int) -> bool:
+        return row == self.row or self.said(row) is None
+
+    def said(self, row: int) -> str | None:
+        """Return what the judge said of a row; None if the judge was not asked."""
+        return self._lines.get((row, self.judge), {}).get(ANSWER) or None
+
+    def answer(self, word: str, row: int | None = None) -> None:
+        """Save the answer of the judge to a row, by default to that of now, and go on."""
+        valid.check_choice("word", word, tuple(ANSWERS))
+        row = self.row if row is None else row
+        if row is None:
+            return
+        if row not in self.design.rows:
+            raise valid.bad_value("row", "one of the rows drawn", str(row))
+        with _alone(self.file.parent):
+            own = {key: line for key, line in self._lines.items() if key[1] == self.judge}
+            self._read()  # others may have judged meanwhile
+            self._lines |= {key: line for key, line in own.items() if line[ANSWER]}
+            blank = self._lines.get((row, ""), {})
+            line = self._lines.get((row, self.judge))
+            if line is None and blank.get(ANSWER) == "":  # drawn, and not judged by anyone
+                line = self._lines.pop((row, ""))
+            if line is None:
+                shown = self.cells(row)
+                line = {ROW: str(row + 1), DESIGN: self.design.words, **shown}
+            self._lines[row, self.judge] = line | {ANSWER: word, JUDGE: self.judge}
+            self._write()
+        if row == self.row:
+            self._at += 1
+        self._go_on()
+
+    def back(self) -> bool:
+        """Ask again about the last row before this one that the judge answered, if there is one."""
+        for at in range(self._at - 1, -1, -1):
+            if self.said(int(self.design.rows[at])) is not None:
+                self._at = at
+                return True
+        return False
+
+    def _go_on(self) -> None:
+        """Ask about the next row without an answer."""
+        rows = self.design.rows
+        places = chain(range(self._at, rows.size), range(self._at))
+        self._at = next((at for at in places if self.said(int(rows[at])) is None), rows.size)
+
+    def _read(self) -> AnswerFile | None:
+        """Read the lines of the file, if there is one."""
+        if not self.file.exists():
+            return None
+        found = AnswerFile.read(self.file, self.data)
+        lines = zip(*found.cells.values(), strict=True)
+        cells = [dict(zip(found.cells, line, strict=True)) for line in lines]
+        for line, verdict in zip(cells, found.verdicts.tolist(), strict=True):
+            words = ("no", "yes", "skip" if line[ANSWER] else "")
+            line[ANSWER] = words[verdict]  # an index of -1 is the last
+        keys = zip(found.rows, found.judges, strict=True)
+        self._lines = dict(zip(keys, cells, strict=True))
+        return found
+
+    def _write(self) -> None:
+        lines = self._lines.values()
+        last = [ANSWER, *([JUDGE] if any(line.get(JUDGE) for line in lines) else [])]
+        names = [name for line in lines for name in line if name not in (ANSWER, JUDGE)]
+        text = io.StringIO()
+        table = csv.DictWriter(
+            text, [*dict.fromkeys(names), *last], "", "ignore", lineterminator="\n"
+        )
+        table.writeheader()
+        table.writerows(lines)
+        with replacing(self.file, prefix=self._prefix, durable=True) as file:
+            file.write(text.getvalue().encode())
+
+    @property
+    def _prefix(self) -> str:
+        return f".{self.file.name[:32]}."
+
+    @property
+    def judges(self) -> list[str]:
+        """Names of those who answered."""
+        return list(dict.fromkeys(who for (_, who), line in self._lines.items() if line[ANSWER]))
+
+    def judged(self, judge: str | None = None) -> JudgedRows:
+        """Return the answers of all judges, or those of one."""
+        lines = {
+            key: ANSWERS[line[ANSWER]]
+            for key, line in self._lines.items()
+            if line[ANSWER] and judge in (None, key[1])
+        }
+        rows, judges = [row for row, _ in lines], [who for _, who in lines]
+        verdicts = np.array(list(lines.values()), dtype=np.int64)
+        kind, cuts = self.design.kind, list(self.design.cuts)
+        return AnswerFile({}, kind, cuts, rows, judges, verdicts).judged(self.data)
+
+    def tally(self) -> dict[str, int]:
+        """Return how often the judge gave each answer."""
+        words = [line[ANSWER] for (_, who), line in self._lines.items() if who == self.judge]
+        return {word: words.count(word) for word in ANSWERS}
+
+    @property
+    def disputed(self) -> list[int]:
+        """Rows that some judge called positive and another one negative."""
+        said: dict[int, set[str]] = {}
+        for (row, _), line in self._lines.items():
+            said.setdefault(row, set()).add(line[ANSWER])
+        return [row for row, words in said.items() if {"yes", "no"} <= words]
+
+    def twin(self, row: int) -> tuple[int, str] | None:
+        """Return a row that this judge answered and that looks the same, with the answer."""
+        shown = {name: text.strip() for name, text in self.cells(row).items()}
+        for (other, who), line in self._lines.items():
+            alike = shown and all(line.get(name) == text for name, text in shown.items())
+            if alike and who == self.judge and other != row and line[ANSWER] in ("yes", "no"):
+                return other, line[ANSWER]
+        return None
+
+    def interval(self, judged: JudgedRows | None = None) -> Interval:
+        """Return the interval of the figure by the scores and these answers, by default all."""
+        return self._posterior(self.judged() if judged is None else judged)[0]
+
+    def progress(self) -> Progress:
+        """Return the interval of the figure now, and how many more answers would halve it."""
+        judged = self.judged()
+        interval, shares = self._posterior(judged)
+        rng = np.random.default_rng(0)
+        shares = shares[rng.integers(len(shares), size=_DRAWS)]
+        purity = Purity.of(shares, Strata.of(judged), rng)
+        values, share = self._values(shares, purity, rng), purity.of_unlabeled
+        order = np.argsort(values)
+        values, share = values[order], share[order]
+        # Further rows come from the strata as in the design.
+        sizes = np.bincount(self.design.stratum[: self._at], minlength=share.shape[1])
+        if self.design.kind != "stratified" or not sizes.any():
+            sizes = self.design.n_unlabeled * (np.arange(sizes.size) < self._n_strata)
+        share = (share * sizes).sum(axis=1) / sizes.sum()
+        likely = rng.choice(share, _OUTCOMES)
+        chance = (np.arange(_OUTCOMES) + 0.5) / _OUTCOMES
+
+        def narrow(n: int) -> bool:
+            from scipy.stats import binom
+
+            positive = binom.ppf(chance, n, likely)
+            return float(np.mean([spread(values, share, k, n, _TAILS) for k in positive])) <= half
+
+        half = spread(values, share, 0, 0, _TAILS) / 2
+        most = self.design.rows.size - sum(self.tally().values())
+        return Progress(interval, first(narrow, most) if most and narrow(most) else None)
+
+    @property
+    def _n_strata(self) -> int:
+        return 1 if self.design.kind == "top" else len(self.design.cuts) + 1
+
+    def _posterior(self, judged: JudgedRows) -> tuple[Interval, FloatArray]:
+        """Return the interval of the figure, and draws of alpha and beta."""
+        rng = np.random.default_rng(0)
+        if judged.tally(labeled=False)[1].any():
+            found = combine(judged, self.data.scores, self.data.labeled, confidence_level=_LEVEL)
+            shares = found.draws(8 * _DRAWS, rng)
+            if self.figure == "alpha":
+                return found.alpha, shares
+            if self.figure == "precision":
+                return found.purity[0], shares
+        else:
+            if self._by_scores is None:
+                asked = check_estimator(None)
+                self._by_scores = posterior_draws(asked, self._counts, None, rng)
+            shares = self._by_scores
+        purity = Purity.of(shares, Strata.of(judged), rng)
+        values = self._values(shares, purity, rng)
+        estimate = float(values.mean())
+        if self.figure == "auc":  # as a report estimates it
+            delta = np.subtract(*shares.mean(axis=0)[::-1])
+            estimate = float(np.clip(0.5 + (self._counts.auc_pu - 0.5) / delta, 0, 1))
+        low, high = map(float, np.quantile(values, _TAILS))
+        interval = Interval(
+            estimate=estimate,
+            low=min(low, estimate),
+            high=max(high, estimate),
+            confidence_level=_LEVEL,
+            method="posterior quantiles",
+            varied="scores and proportions",
+        )
+        return interval, shares
+
+    def _values(self, shares: FloatArray, purity: Purity, rng: np.random.Generator) -> FloatArray:
+        """Return the figure for each draw of alpha and beta."""
+        if self.figure == "alpha":
+            return shares[:, 0]
+        if self.figure == "precision":
+            return purity.of_unlabeled[:, 0]
+        error = max(auc_pu_variance(self._counts), 0.0) ** 0.5
+        observed = self._counts.auc_pu + error * rng.standard_normal(len(shares))
+        return np.clip(0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0]), 0, 1)
+
+
+def effects(judging: Judging) -> dict[str, Interval]:
+    """Return the figure by the answers of each judge, and for either class of skipped rows."""
+    found = {}
+    if judging.disputed:
+        for judge in judging.judges:
+            words = f"by the answers of {judge or 'the judge without a name'}"
+            found[words] = judging.interval(judging.judged(judge))
+    judged = judging.judged()
+    if judged.n_skipped:
+        for word, verdict in (("positive", 1), ("negative", 0)):
+            verdicts = np.where(judged.verdicts < 0, verdict, judged.verdicts)
+            words = f"if all rows without a verdict are {word}"
+            found[words] = judging.interval(replace(judged, verdicts=verdicts))
+    return found
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Keep other judges from saving into a folder at this moment; False where that cannot be."""
+    descriptor = None
+    with suppress(ImportError, OSError):  # Windows, a file system without locks
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield descriptor is not None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)

@@ -1,0 +1,92 @@
+"""Hidden positives: metrics of all positives if labeled ones are the easier ones to score."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purecover.documents.formats import number, share
+from purecover.documents.parts import Row, Section, Table
+from purecover.recovery.hidden import LARGEST_THETA, tipping_theta
+
+if TYPE_CHECKING:
+    from purecover.report.results import PUReport
+
+MARKS = {
+    "labels at random": 0.5,
+    "species records, other places": 0.62,
+    "diabetes told by a doctor": 0.68,
+    "species records, same places": 0.71,
+}
+"""Theta of real labels with known truth (``studies/results/real_labels.md``)."""
+
+_COLUMNS = {
+    "auc": "AUC",
+    "recall": "Recall",
+    "precision": "Precision",
+    "n_missed": "Missed",
+}
+
+
+def applies(report: PUReport) -> bool:
+    """Return whether there are hidden positives, as far as alpha shows, and a corrected AUC."""
+    return not report.infeasible and report.alpha > 0
+
+
+def hidden_section(report: PUReport) -> Section:
+    """Return metrics of all positives at some values of theta."""
+    titles = {theta: f"{theta:.2f} {name}" for name, theta in MARKS.items()}
+    titles |= {theta: f"{theta:.2f}" for theta in (0.6, 0.8, 0.9)}
+    thetas = sorted(titles)
+    found = report.hidden(thetas)
+    rows = []
+    for i, theta in enumerate(thetas):
+        cells = {name: number(float(getattr(found, name)[i]), 3) for name in _COLUMNS}
+        rows.append(Row(titles[theta], cells | {"n_missed": f"{found.n_missed[i]:,.0f}"}))
+    return Section(
+        "Hidden positives",
+        [Table("Theta", _COLUMNS, rows)],
+        "The report is for positives like the labeled ones. People often label the clear cases "
+        "first; hidden positives then score lower. Theta is the probability that a labeled "
+        "positive outranks a hidden one. At each theta these are the metrics of all positives:",
+        "Threshold, alpha and beta are those of the report. Hidden positives are assumed to have "
+        "normal scores of the same spread, after some increasing transformation. Twenty judged "
+        "rows determine theta: audit.judge_hidden. Values of theta with a name are those of real "
+        "labels.",
+        tipping_lines(report),
+    )
+
+
+def tipping_lines(report: PUReport) -> list[str]:
+    """Return a sentence on each metric that the caller wants to be at least a value."""
+    if not applies(report):
+        return []
+    lines = []
+    for metric, value in report.at_least.items():
+        theta = tipping_theta(
+            report.counts, report.proportions, metric, value, threshold=report.threshold
+        )
+        name = f"{'AUC' if metric == 'auc' else metric} of all positives"
+        if math.isnan(theta):
+            lines.append(f"The {name} is below {value:.2f} even if labels are at random.")
+        elif theta >= LARGEST_THETA:
+            lines.append(f"The {name} is at least {value:.2f} whatever theta is.")
+        else:
+            lines.append(
+                f"The {name} is below {value:.2f} only if theta > {theta:.2f}: labeled positives "
+                f"outrank hidden ones in more than {share(round(theta, 3))} of pairs."
+            )
+    return lines
+
+
+def hidden_curves(report: PUReport) -> dict[str, Any] | None:
+    """Return metrics over theta for the chart of a page."""
+    if not applies(report):
+        return None
+    thetas = np.linspace(0.5, 0.95, 46)
+    found = report.hidden(thetas)
+    curves = {name: np.round(getattr(found, name), 6).tolist() for name in _COLUMNS}
+    marks = [{"name": name, "theta": theta} for name, theta in MARKS.items()]
+    return {"theta": thetas.round(4).tolist(), **curves, "marks": marks}

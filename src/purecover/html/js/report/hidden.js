@@ -1,0 +1,64 @@
+// Hidden positives: metrics of all positives against theta, with a slider.
+(() => {
+  "use strict";
+
+  const parts = globalThis.purecoverParts;
+  const { number } = parts.frame;
+  const { $, figure, payload } = parts.document;
+  const { hidden } = payload;
+  if (!hidden) return;
+  const [low, high] = [hidden.theta[0], hidden.theta.at(-1)];
+  let theta = 0.6;
+
+  /** A column at the theta that is set, on a straight line between two that were computed. */
+  function valueOf(name) {
+    const place = ((theta - low) / (high - low)) * (hidden.theta.length - 1);
+    const at = Math.min(Math.floor(place), hidden.theta.length - 2);
+    const [one, two] = hidden[name].slice(at, at + 2);
+    return one + (place - at) * (two - one);
+  }
+
+  const curve = (name, label, kind) => ({ kind, label, x: hidden.theta, y: hidden[name] });
+
+  function spec() {
+    return {
+      title: "Metrics of all positives against theta",
+      description: "AUC, recall and precision of all positives fall as theta rises.",
+      x: "Theta: labeled positives outrank hidden ones in this share of pairs",
+      y: "",
+      domain: [low, high],
+      marks: hidden.marks,
+      curves: [
+        curve("auc", "AUC", "recovered"),
+        curve("recall", "recall", "observed"),
+        curve("precision", "precision", "true"),
+      ],
+      point: { x: theta, y: valueOf("auc"), label: `theta ${number(theta, 2)}` },
+      remark: "",
+    };
+  }
+
+  const mounted = parts.figures.mount(figure("hidden"), "hidden positives", (width) =>
+    parts.plots.curves(spec(), width),
+  );
+
+  function set(value, source) {
+    theta = Math.min(Math.max(value, low), high);
+    for (const id of ["theta", "theta-number"])
+      if ($(id) !== source) $(id).value = number(theta, 2);
+    const shown = ["auc", "recall", "precision"].map((name) => number(valueOf(name), 3));
+    $("if-hidden").textContent =
+      `If labeled positives outrank hidden ones in ${Math.round(100 * theta)} % of pairs: AUC ${shown[0]}, ` +
+      `recall ${shown[1]} and precision ${shown[2]} of all positives; ` +
+      `about ${Math.round(valueOf("n_missed")).toLocaleString("en-US")} are missed.`;
+    mounted.refresh();
+  }
+
+  Object.assign($("theta"), { min: low, max: high, step: 0.01 });
+  for (const id of ["theta", "theta-number"])
+    $(id).addEventListener("input", (event) => {
+      const value = Number(event.target.value.replace(",", "."));
+      if (value >= low && value <= high) set(value, event.target);
+    });
+  set(theta);
+})();
