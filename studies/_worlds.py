@@ -156,9 +156,6 @@ class Cell:
         return self.world.sample_counts(rng, self.n_labeled, self.n_unlabeled, *map(int, n1))
 
 
-# -- the tuning group ---------------------------------------------------------------------
-
-
 def normal(distance: float) -> World:
     """N(d, 1) against N(0, 1): irreducible, with less to see the closer they are."""
     return World(
@@ -182,9 +179,6 @@ def laplace(distance: float) -> World:
         bound,
         log_ratio=lambda x: np.clip(2 * x - distance, -distance, distance),
     )
-
-
-# -- the held-out group -------------------------------------------------------------------
 
 
 def two_beta(shapes: tuple[float, float]) -> World:

@@ -53,9 +53,6 @@ def folders(site: Site) -> set[str]:
     return {path.name for path in site.api.store.root.iterdir()}
 
 
-# -- from a file to a report ----------------------------------------------------------------
-
-
 def test_a_csv_becomes_the_report_of_the_command_line(
     client: TestClient, site: Site, tmp_path: Path, monkeypatch, capsys
 ) -> None:
@@ -120,9 +117,6 @@ def test_several_columns_of_scores_are_compared(client: TestClient) -> None:
     assert document["scores"] == ["good", "worse"]
     page = client.get(f"/api/jobs/{job['job']}/report.html").text
     assert "worse" in page
-
-
-# -- bad files ------------------------------------------------------------------------------
 
 
 def zipped() -> bytes:
@@ -217,9 +211,6 @@ def test_complaints_are_about_fields_of_the_form() -> None:
         output.FIELDS.reset(token)
 
 
-# -- too large ------------------------------------------------------------------------------
-
-
 def test_too_large_without_a_length(client: TestClient, site: Site) -> None:
     taken = 0
 
@@ -240,8 +231,6 @@ def test_a_body_of_json_is_limited_too(client: TestClient) -> None:
     answer = client.post("/api/jobs", json={"file": "x" * 1_100_000})
     assert answer.status_code == 413
 
-
-# -- who may ask ----------------------------------------------------------------------------
 
 STRANGERS = {
     "no token": (401, {"Authorization": ""}),
@@ -313,9 +302,6 @@ def test_the_key_of_a_report_opens_this_report_alone(client: TestClient) -> None
     for closed in (path, "/api/jobs", f"/api/files/{file}", "/api/jobs/nothing/report.html"):
         assert client.get(closed, headers=nobody, params=key).status_code == 401
     assert client.delete(path, headers=nobody, params=key).status_code == 401
-
-
-# -- the answers ----------------------------------------------------------------------------
 
 
 def test_every_answer_has_the_headers(client: TestClient) -> None:

@@ -57,9 +57,6 @@ def small(**more: Any) -> Any:
     return pu.PUCalibratedClassifier(LogisticRegression(), **settings)
 
 
-# -- worlds with known truth ------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid", "auto"])
 @pytest.mark.parametrize("beta", [1.0, 0.8])
@@ -113,9 +110,6 @@ def test_targets_multiply_the_odds() -> None:
     assert censored.target_prior_ == pytest.approx(0.44)
 
 
-# -- calibrators ------------------------------------------------------------------------------
-
-
 def test_sigmoid_is_the_most_likely_one() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=3000)
@@ -152,8 +146,6 @@ def test_bounded_isotonic_regression_is_a_clipped_one() -> None:
     plain = isotonic_regression(labeled[order].astype(float), weights=weight[order]).x
     np.testing.assert_allclose(found[order], np.clip(plain, *band), atol=1e-9)
 
-
-# -- scikit-learn -----------------------------------------------------------------------------
 
 EXPECTED_TO_FAIL = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -280,9 +272,6 @@ def test_weights() -> None:
         deaf.fit(X, labeled, sample_weight=np.where(labeled, 3.0, 1.0))
     assert caught[0].filename == __file__
     assert deaf.labeled_share_ == pytest.approx(900 / 2100)
-
-
-# -- complaints -------------------------------------------------------------------------------
 
 
 def test_wrong_data() -> None:

@@ -384,12 +384,6 @@ def test_every_check_has_cases_for_firing_and_for_staying_quiet():
         assert {"fired", "quiet"} <= {status for _, status in cases.values()}
 
 
-# -- what the messages say ------------------------------------------------------------------
-
-
-# -- weights --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weight", [1.0, 7.5])
 def test_equal_weights_change_nothing(weight):
     sample = BINORMAL.sample(200, 2000, alpha=0.25, random_state=0)
@@ -399,9 +393,6 @@ def test_equal_weights_change_nothing(weight):
     )
     other = run_checks(context_of(weighted, 0.6, threshold=4.0))
     assert [r.status for r in other] == [r.status for r in run_checks(plain)]
-
-
-# -- the statistics behind PU002 and PU014 --------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -510,9 +501,6 @@ def test_pu014_false_alarm_rate(world):
     assert share_fired("PU014", contexts) <= AT_MOST
 
 
-# -- running them ---------------------------------------------------------------------------
-
-
 def test_results_come_in_order_and_as_plain_data():
     results = run_checks(drawn(BINORMAL))
     assert [result.code for result in results] == sorted(CHECKS)
@@ -578,9 +566,6 @@ def test_every_check_bears_tiny_and_weighted_data():
         for result in run_checks(context):
             assert isinstance(result, CheckResult)
             assert "nan" not in result.message
-
-
-# -- pages ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("check", list_checks(), ids=lambda check: check.code)

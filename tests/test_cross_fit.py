@@ -44,9 +44,6 @@ def auc(scores: Any, labeled: Any) -> float:
     return pu.recovery.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
 
 
-# -- leaks ----------------------------------------------------------------------------------------
-
-
 class Memory(ClassifierMixin, BaseEstimator):
     """Knows every training row by heart and says a half of all others."""
 
@@ -95,9 +92,6 @@ def test_groups_are_not_split():
         model, X, labeled, groups=[f"family {i}" for i in family], random_state=0
     )
     assert named.shape == honest.shape
-
-
-# -- what comes out -------------------------------------------------------------------------------
 
 
 def test_equal_to_a_loop_by_hand():
@@ -164,9 +158,6 @@ def test_known_negatives_are_scored_but_not_trained_on():
     assert np.isfinite(scores[negative]).all()
 
 
-# -- one scale ------------------------------------------------------------------------------------
-
-
 def test_ranks_are_plain_ranks_in_equal_folds_and_allow_for_unequal_ones():
     scores = np.array([3.0, 1.0, 2.0, 2.0])
     positive = np.array([True, False, True, False])
@@ -203,9 +194,6 @@ def test_the_result_tells_how_it_was_made():
     assert "2 folds, 3 times; ranks of decision_function in each fold" in twice.description
     assert model_name(RandomForestClassifier(3).fit([[0], [1]], [0, 1])) == "RandomForestClassifier"
     assert model_name(GridSearchCV(LogisticRegression(), {})) == "GridSearchCV(LogisticRegression)"
-
-
-# -- complaints -----------------------------------------------------------------------------------
 
 
 class Blind(Memory):

@@ -30,13 +30,8 @@ from purecover.engines import scan as _scan
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.recovery import binning_bounds
 
-# == counts ====================================================================================
-
 # DuckDB under narwhals, and Spark and Dask at their end, are not ours to mend.
 pytestmark = [pytest.mark.filterwarnings("ignore")]
-
-
-# -- engines -----------------------------------------------------------------------------------
 
 
 def to_dask(table: pa.Table):
@@ -118,8 +113,6 @@ def frame_of(engine: str, columns: dict):
     table = columns if isinstance(columns, pa.Table) else pa.table(columns)
     return {**LAZY, **EAGER, "spark": to_spark}[engine](table)
 
-
-# -- awkward data ------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(7)
 N = 600
@@ -254,9 +247,6 @@ def test_groups_in_one_pass(engine):
     )
 
 
-# -- what is refused ---------------------------------------------------------------------------
-
-
 def gaps(values, *, at, value):
     out = [v.item() for v in values]
     for i in at:
@@ -378,9 +368,6 @@ def test_rows_are_not_collected(monkeypatch):
     counts = ScoreCounts.from_frame(relation, score="s", labeled="y")
     assert counts.n_thresholds == 1000
     assert seen == [2000]  # one pass: every bin held one score
-
-
-# -- evaluate ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("parameter", ["groups", "truth"])
@@ -519,8 +506,6 @@ def test_tabs_after_a_name_with_dots(tmp_path):
     assert ScoreCounts.from_frame(frame, score="s", labeled="y").n_thresholds == 2
 
 
-# == bounds ====================================================================================
-
 # Below what areas of a few hundred scores are rounded by.
 ROUNDING = 1e-9
 
@@ -614,9 +599,6 @@ def test_bounds_hold_for_ten_million_rows():
     assert bounds.width <= 1e-4
     exact = pu.recovery.auc_pu(ScoreCounts.from_scores(scores, labeled))
     assert bounds.auc_pu[0] <= exact <= bounds.auc_pu[1]
-
-
-# -- how many passes ---------------------------------------------------------------------------
 
 
 @pytest.fixture

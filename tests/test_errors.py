@@ -320,9 +320,6 @@ def follows_the_grammar(message, parameter):
     )
 
 
-# -- the grammar itself -------------------------------------------------------------------------
-
-
 def test_complaint():
     error = bad_value("x", "small", "9")
     error.function = "f"

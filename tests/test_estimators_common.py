@@ -118,9 +118,6 @@ def plain(value: Any) -> Any:
     raise TypeError(type(value))
 
 
-# -- results ----------------------------------------------------------------------------------
-
-
 @everyone
 def test_easy_data(make: Callable[[], PriorEstimator]) -> None:
     estimator = make()
@@ -215,9 +212,6 @@ def test_a_second_fit_forgets_the_first(make: Callable[[], PriorEstimator]) -> N
     assert shares(estimator) == shares(make().fit(*data))
 
 
-# -- scikit-learn -----------------------------------------------------------------------------
-
-
 @every
 def test_copies(make: Callable[[], PriorEstimator]) -> None:
     estimator = make().fit(*easy(60, 200))
@@ -304,9 +298,6 @@ def test_scores_are_one_dimensional(cls: type[PriorEstimator]) -> None:
     assert tags.target_tags.required
 
 
-# -- intervals --------------------------------------------------------------------------------
-
-
 @every
 def test_intervals(make: Callable[[], PriorEstimator]) -> None:
     estimator = make().fit(*easy(100, 400))
@@ -372,9 +363,6 @@ def test_replicates_in_float(make: Callable[[], PriorEstimator]) -> None:
     whole = make().proportions_many(counts, counts.labeled[None], counts.unlabeled[None])
     parts = counts.labeled[None].astype(float), counts.unlabeled[None].astype(float)
     np.testing.assert_allclose(make().proportions_many(counts, *parts), whole, atol=0.02)
-
-
-# -- degenerate data --------------------------------------------------------------------------
 
 
 def degenerate() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -468,8 +456,6 @@ def test_any_counts(make: Callable[[], PriorEstimator], counts: pu.ScoreCounts) 
         assert math.isfinite(interval.low)
         assert math.isfinite(interval.high)
 
-
-# -- exactness --------------------------------------------------------------------------------
 
 # Those whose replicates are fits of their own, and how near they come to them.
 FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
@@ -599,9 +585,6 @@ def test_overlap_makes_alpha_too_large(
     assert mean_error(make, 1, n, absolute=False) > bias
 
 
-# -- bad input --------------------------------------------------------------------------------
-
-
 BAD_ROWS: list[tuple[Any, Any, str]] = [
     ([1, np.nan, 2], [1, 0, 0], "scores"),
     ([1, np.inf, 2], [1, 0, 0], "scores"),
@@ -662,9 +645,6 @@ def test_parameters(cls: type[PriorEstimator]) -> None:
         assert name not in {"transform", "predict", "score", "fit_transform", "inverse_transform"}
         # By name only, but for what a wrapper wraps, so that a new option can stand anywhere.
         assert name in {"estimator", "estimators"} or parameter.kind is parameter.KEYWORD_ONLY
-
-
-# -- the registry -----------------------------------------------------------------------------
 
 
 def test_built_in_names() -> None:

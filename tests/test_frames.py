@@ -66,9 +66,6 @@ def test_every_table_gives_the_same_counts(name):
     assert counted == WEIGHTED
 
 
-# -- what is refused ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["dict", "polars"])
 @pytest.mark.parametrize(
     "column", ["S", None, 3, ["s"], ("s",), b"s", np.array(["s", "y"]), Unfriendly()]
@@ -156,9 +153,6 @@ def test_bad_columns_are_named(name):
         match=f"{flags}^The '{parameter}' parameter of ScoreCounts.from_frame must be .*{match}",
     ):
         ScoreCounts.from_frame(frame, score="s", labeled="y")
-
-
-# -- and back -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

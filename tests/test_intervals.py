@@ -35,8 +35,6 @@ from purecover.intervals.resampling import (
 from purecover.recovery.curves import REPAIRS
 from purecover.recovery.metrics import METRICS, MetricOptions, recover_both
 
-# == basics ====================================================================================
-
 WORLD = pu.simulate.binormal(1.5)
 
 
@@ -670,9 +668,6 @@ class TestBands:
         assert np.mean(simultaneous) > 0.82
 
 
-# == large =====================================================================================
-
-
 @pytest.fixture(scope="module")
 def sample() -> pu.simulate.Sample:
     return WORLD.sample(4000, 36_000, alpha=0.25, random_state=0)
@@ -810,8 +805,6 @@ class TestLargeBootstrap:
         )
         assert np.ptp(result.replicates["roc_auc"]) == 0
 
-
-# == beside a plain bootstrap of rows ==========================================================
 
 WORLDS = 9
 BY_ROWS, BY_GROUPS = 250, 2000

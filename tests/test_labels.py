@@ -119,9 +119,6 @@ def test_refused(name):
         read(values)
 
 
-# -- naming the values --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("values", "label"),
     [

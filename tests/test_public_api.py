@@ -14,8 +14,6 @@ from tests.public_names import public_names
 
 import purecover
 
-# == names =====================================================================================
-
 MAX_NAMES = 35
 REFERENCE = Path(__file__).parents[1] / "docs" / "api"
 
@@ -58,8 +56,6 @@ def test_a_misspelled_name_is_answered_with_the_nearest() -> None:
     assert (caught.value.name, caught.value.obj) == ("evaluat", purecover)
     assert "evaluate" in dir(purecover)
 
-
-# == weight ====================================================================================
 
 HEAVY = {
     "matplotlib", "pandas", "polars", "pyarrow", "duckdb", "torch", "sklearn", "scipy", "narwhals",

@@ -34,8 +34,6 @@ from purecover.exceptions import (
 from purecover.proportions import GivenProportions
 from purecover.report import results
 
-# == evaluate ==================================================================================
-
 WORLD = pu.simulate.binormal(1.5)
 
 
@@ -270,9 +268,6 @@ def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> No
     )
     assert pooled.matrix().sum() == pytest.approx(4500)
     assert pooled.tp == pytest.approx(np.sum(flagged & sample.truth), rel=0.1)
-
-
-# -- alpha and beta estimated -----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -549,11 +544,6 @@ def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
     assert "take the prior and beta=1 as exact" in note
 
 
-# == others ====================================================================================
-
-
-# == models ====================================================================================
-
 OPTIONS: dict[str, Any] = {"alpha": 0.25, "n_resamples": 0}
 
 
@@ -581,9 +571,6 @@ def test_equal_to_scores_and_evaluate():
     assert same_figures(report, expected)
     assert expected.scores_from is None
     assert not hasattr(model, "coef_")
-
-
-# -- models with scores of their own --------------------------------------------------------------
 
 
 class Bagged(ClassifierMixin, BaseEstimator):
@@ -666,9 +653,6 @@ def test_a_calibrated_classifier_is_judged_by_its_probabilities():
         assert same_figures(report, expected)
 
 
-# -- complaints -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -691,9 +675,6 @@ def test_what_is_wrong_is_said_before_anything_is_fitted(wrong: dict[str, Any], 
         pu.evaluate_model(**arguments)
     assert "parameter of evaluate_model must be" in str(caught.value)
     assert Bagged.fits == 0
-
-
-# == the way through the code ==================================================================
 
 
 def test_an_auc_that_does_not_move_is_not_certain() -> None:

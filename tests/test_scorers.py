@@ -97,9 +97,6 @@ def test_prior_of_the_whole_sample_is_turned_into_alpha_per_fold() -> None:
         assert scorer(model, X, s.labeled) == pytest.approx(s.world.auc, abs=0.02)
 
 
-# -- alpha and beta estimated in each fold ----------------------------------------------
-
-
 @pytest.mark.parametrize(
     "estimator", [None, "bbe", pu.estimators.AlphaMaxN(clean="never")], ids=str
 )
