@@ -203,16 +203,6 @@ def test_deterministic_and_without_side_effects(make: Callable[[], PriorEstimato
 
 
 @every
-def test_a_second_fit_forgets_the_first(make: Callable[[], PriorEstimator]) -> None:
-    estimator = make().fit(*easy(60, 200))
-    vars(estimator)["interval_"] = {"first": None}
-    data = easy(80, 300, alpha=0.5, seed=1)
-    estimator.fit(*data)
-    assert "interval_" not in vars(estimator)
-    assert shares(estimator) == shares(make().fit(*data))
-
-
-@every
 def test_copies(make: Callable[[], PriorEstimator]) -> None:
     estimator = make().fit(*easy(60, 200))
     vars(estimator)["interval_"] = estimator.interval(n_resamples=3)
@@ -352,17 +342,6 @@ def one_by_one(
         alone = pu.ScoreCounts.from_counts(counts.thresholds[used], few[used], many[used])
         found.append(shares(make().fit(alone)))
     return found
-
-
-@every
-def test_replicates_in_float(make: Callable[[], PriorEstimator]) -> None:
-    # As whole groups are drawn.
-    counts = pu.ScoreCounts.from_scores(*easy(100, 400))
-    if isinstance(make(), pu.estimators.ReferencePosterior):
-        pytest.skip("rows are draws from one posterior, whatever the replicates")
-    whole = make().proportions_many(counts, counts.labeled[None], counts.unlabeled[None])
-    parts = counts.labeled[None].astype(float), counts.unlabeled[None].astype(float)
-    np.testing.assert_allclose(make().proportions_many(counts, *parts), whole, atol=0.02)
 
 
 def degenerate() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -669,12 +648,6 @@ def test_own_estimators_join() -> None:
     register_prior_estimator("top-ratio")(TopRatio)  # once more is no mistake
     with pytest.raises(InvalidInputError, match=r"not taken, got 'top-ratio' .*TopRatio"):
         register_prior_estimator("top-ratio")(NoisyLabels)
-
-
-@pytest.mark.usefixtures("empty_shelf")
-def test_the_list_is_a_copy() -> None:
-    prior_estimators().clear()
-    assert prior_estimators() == CLASSES
 
 
 class Point:

@@ -189,7 +189,6 @@ def test_corrupt_then_recover(
 
 
 def _defaults() -> object:
-    from purecover.recovery.metrics import MetricOptions
 
     return MetricOptions()
 
@@ -280,15 +279,6 @@ def test_observed_values_match_scikit_learn(name: str) -> None:
         top_k=TOP_K,
     ).observed[name]
     assert observed == pytest.approx(twins[name](), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", OF_THRESHOLD)
-def test_metrics_say_whether_they_depend_on_the_prior_and_where_they_go(name: str) -> None:
-    metric, options = pu.METRICS[name], MetricOptions()
-    at = [float(metric.formula(0.7, 0.2, prior, options)) for prior in (0.2, 0.6)]
-    assert (at[0] != pytest.approx(at[1])) == metric.depends_on_prior
-    worse, better = (metric.formula(*rates, 0.3, options) for rates in ((0.6, 0.4), (0.8, 0.1)))
-    assert (better > worse) == metric.greater_is_better
 
 
 @pytest.mark.parametrize("area", ["davis-goadrich", "average-precision", "trapezoid"])

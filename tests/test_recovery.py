@@ -38,7 +38,7 @@ from purecover.recovery.rates import (
     ratio_integrals,
     trapezoid,
 )
-from purecover.recovery.repairs import Blocks, _fill, hull_vertices
+from purecover.recovery.repairs import hull_vertices
 
 VALID = [repair for repair in REPAIRS if repair != "none"]
 
@@ -342,17 +342,6 @@ class TestBlend:
         expected = isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr)
         np.testing.assert_allclose(blend.fpr, expected, atol=1e-9)
 
-    def test_lies_between_its_parents(self) -> None:
-        s = pu.simulate.binormal(2).sample(200, 1000, alpha=0.25, random_state=0)
-        blend, isotonic, likelihood = (
-            pu.recover_roc(s.counts, s.proportions, repair=repair)
-            for repair in ("blend", "isotonic", "likelihood")
-        )
-        low = np.minimum(isotonic.fpr, likelihood.fpr) - 1e-12
-        high = np.maximum(isotonic.fpr, likelihood.fpr) + 1e-12
-        assert np.all((blend.fpr >= low) & (blend.fpr <= high))
-        assert not np.array_equal(blend.fpr, isotonic.fpr)
-
     def test_is_isotonic_where_the_curve_is_not_concave(self) -> None:
         s = pu.simulate.binormal(1.0, 3.0).sample(1000, 10_000, alpha=0.25, random_state=0)
         blend = pu.recover_roc(s.counts, s.proportions, repair="blend")
@@ -632,14 +621,6 @@ def test_an_auc_below_zero_is_cut_to_zero() -> None:
         assert pu.recover_auc(counts, pu.MixtureProportions(0.3)) == 0
     raw = pu.recover_auc(counts, pu.MixtureProportions(0.3), clip=False)
     assert raw == pytest.approx(0.5 - 0.4 / 0.7)
-
-
-def test_missing_mass_goes_to_empty_blocks_by_their_size() -> None:
-    mass, n = np.array([0.6, 0.0, 0.0]), np.array([5.0, 1.0, 3.0])
-    blocks = Blocks.pooled(np.array([[0.0, 1.0, 5.0]]), np.array([[3.0, 2.0, 0.0]]))
-    assert blocks.sums(n) == [9]  # one sample
-    found = _fill(mass, mass == 0, n, blocks)
-    np.testing.assert_allclose(found, [0.6, 0.1, 0.3], rtol=1e-14)
 
 
 # Figure 1 of the paper: three labeled and five unlabeled examples, one of the latter positive.

@@ -16,10 +16,8 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 from tests import strategies
 
 import purecover as pu
@@ -766,13 +764,3 @@ def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], Modul
     assert len(found.calls) <= 200, "make path prints them"
     assert len(found.files) <= 19
     assert found.calls["_inputs.py", "encode_labels"] == 1
-
-
-def test_folds_that_are_used_up_serve_as_well() -> None:
-    X, labeled, _ = world(300)
-    folds = list(StratifiedKFold(2).split(X, labeled))
-    reports = [
-        pu.evaluate_model(DecisionTreeClassifier(max_depth=2), X, labeled, cv=cv, n_resamples=0)
-        for cv in (iter(folds), folds)
-    ]
-    assert reports[0].proportions == reports[1].proportions

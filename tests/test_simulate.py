@@ -97,22 +97,6 @@ def test_auc_pr_against_adaptive_integration_over_scores(case):
     assert world.auc_pr(0.2) == pytest.approx(sum(pieces), abs=1e-9)
 
 
-def test_reference_values_of_the_binormal_world():
-    world = simulate.binormal(1.5)
-    assert world.auc == pytest.approx(stats.norm.cdf(1.5 / math.sqrt(2)), abs=1e-15)
-    assert world.auc_pr(0.25) == pytest.approx(0.6919450, abs=5e-8)
-    assert world.auc_pr(0.1) == pytest.approx(0.4780717, abs=5e-8)
-
-
-def test_precision_follows_bayes(case):
-    world, t = WORLDS[case], thresholds_of(case)
-    positive, negative = REFERENCE[case]
-    t = t[(positive.sf(t) > 0) | (negative.sf(t) > 0)]
-    expected = 0.3 * positive.sf(t) / (0.3 * positive.sf(t) + 0.7 * negative.sf(t))
-    np.testing.assert_allclose(world.precision(t, 0.3), expected, rtol=1e-9)
-    assert math.isnan(world.precision(math.inf, 0.1))
-
-
 def test_inclusions_are_the_extremes_of_the_density_ratio(case):
     world = WORLDS[case]
     positive, negative = REFERENCE[case]

@@ -263,18 +263,3 @@ def test_a_part_is_reported(records: list[Record], tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     measured = {r[:2] + r[3:7] for r in records if np.isfinite(r.value)}
     assert len(rows) == len(measured)
-
-
-def test_a_report_takes_the_place_of_another_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError("No space left on device")
-
-    page = tmp_path / "a.md"
-    page.write_text("old", encoding="utf-8")
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space"):
-        write_report([ONE], provenance={}, markdown=page)
-    assert page.read_text(encoding="utf-8") == "old"
-    assert list(tmp_path.iterdir()) == [page]
