@@ -17,7 +17,6 @@ from purecover.recovery.metrics import MetricOptions
 # Metrics of probabilities, which change with maps of scores, have tests/test_probabilities.py.
 ALL = sorted(n for n in pu.METRICS if pu.METRICS[n].kind != "probability")
 OF_CURVE = [n for n in ALL if pu.METRICS[n].kind == "ranking"]
-OF_THRESHOLD = [n for n in ALL if pu.METRICS[n].kind == "threshold"]
 OF_TOP_K = [n for n in ALL if pu.METRICS[n].kind == "top_k"]
 OF_PRIOR = [n for n in ALL if pu.METRICS[n].depends_on_prior]
 FREE_OF_PRIOR = [n for n in ALL if not pu.METRICS[n].depends_on_prior]

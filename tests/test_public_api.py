@@ -62,9 +62,6 @@ HEAVY = {
     "jinja2", "msgspec",
 }  # fmt: skip
 SCIENTIFIC = HEAVY | {"numpy"}
-NETWORK = {"socket", "ssl", "http", "asyncio", "urllib.request", "starlette", "uvicorn"}
-# `import purecover` brings next to nothing; a bare `import typing` is already about 20.
-MAX_MODULES_OF_IMPORT = 60
 
 
 def modules_after(code: str, *args: str) -> set[str]:

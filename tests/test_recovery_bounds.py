@@ -337,16 +337,6 @@ def test_a_range_may_be_a_number_in_an_array() -> None:
         recover_bounds(counts, np.array("0.2"))
 
 
-OBSERVED = {  # (alpha, beta, auc): observed AUC
-    (0.25, 0.75, 0.90): 0.70,
-    (0.05, 0.75, 0.65): 0.605,
-    (0.05, 0.95, 0.95): 0.905,
-    (0.25, 1.00, 0.80): 0.725,
-    (0.50, 0.75, 0.95): 0.6125,
-    (0.50, 1.00, 0.65): 0.575,
-}
-
-
 @pytest.fixture(scope="module")
 def counts() -> ScoreCounts:
     return simulate.binormal(1.5).sample(100, 600, alpha=0.25, beta=0.75, random_state=3).counts

@@ -198,7 +198,6 @@ def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
 
 
 PROVENANCE = {"Command": "purecover-paper run --store <b>here</b>", "Seed": "0"}
-ONE = Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None)
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,6 @@ from purecover_paper.systems.kernel_mean import (
 from purecover_paper.systems.rows import FeatureRows
 
 
-def rows_of_kernel_mean(labeled: Any, unlabeled: Any) -> FeatureRows:
-    sides = [np.asarray(side, dtype=float) for side in (labeled, unlabeled)]
-    return FeatureRows(*(side[:, None] if side.ndim == 1 else side for side in sides))
-
-
 def shifted(
     n_labeled: int, n_unlabeled: int, n_features: int, *, alpha: float = 0.25, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
