@@ -1,17 +1,16 @@
-"""Counts of Parquet files by DuckDB and polars, beside the engine's own GROUP BY on the same bins.
+"""Counts of Parquet files beside DuckDB's own GROUP BY on the same bins.
 
 For 10^6 to 10^8 rows with as many distinct scores: seconds and peak memory of our counts, which
 include both bounds of the AUC, of the bare query, and of a report with intervals after the counts.
 Each measurement has a process of its own; both ways take turns, the fastest of a few counts.
 
-``python -m studies.engines`` measures and prints. Promised for DuckDB at the largest size: at most
+``python -m studies.engines`` measures and prints. Promised at the largest size: at most
 1.5 times the time of the bare query, less than 3 GiB, a report in at most 5 seconds.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import resource
 import subprocess
 import sys
@@ -24,7 +23,6 @@ from studies._common import arguments, conclude, progress, publish, table
 
 import purecover as pu
 
-ENGINES = ("duckdb", "polars")
 MAX_RATIO = 1.5
 MAX_MEMORY = 3 * 2**30
 MAX_REPORT = 5.0
@@ -60,70 +58,39 @@ def make_rows(path: Path, n: int, seed: int) -> None:
     connection.execute(ROWS.format(n=n, path=path))
 
 
-def measure(path: str, engine: str, way: str) -> dict[str, Any]:
-    """One measurement, in the process it is made in."""
+def measure(path: str, way: str) -> dict[str, Any]:
+    """Return one measurement, in the process it is made in."""
     out: dict[str, Any] = {}
-    _warm(path, engine, way)
-    start, used = time.perf_counter(), time.process_time()
-    if way == "bare":
-        out["groups"] = _bare(path, engine)
-        out["seconds"] = time.perf_counter() - start
-        out["cpu"] = time.process_time() - used
-    else:
-        frame = _frame(path, engine)
-        counts = pu.ScoreCounts.from_frame(frame, score="s", labeled="y")
-        bounds = pu.recovery.binning_bounds(counts)
-        out["seconds"] = time.perf_counter() - start
-        out["cpu"] = time.process_time() - used
-        out |= {"bins": counts.n_thresholds, "width": bounds.width}
+    few = _run(str(Path(path).with_name("few.parquet")), way)  # imports are not what is timed
+    if few is not None:
+        pu.evaluate(few, alpha=0.2, n_resamples=10)
+    start = time.perf_counter()
+    counts = _run(path, way)
+    out["seconds"] = time.perf_counter() - start
+    if counts is not None:
+        out |= {"bins": counts.n_thresholds, "width": pu.recovery.binning_bounds(counts).width}
         start = time.perf_counter()
-        report = pu.evaluate(counts, alpha=0.2)
-        out |= {"report": time.perf_counter() - start, "auc": report.auc}
+        pu.evaluate(counts, alpha=0.2)
+        out["report"] = time.perf_counter() - start
     out["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return out
 
 
-def _frame(path: str, engine: str) -> Any:
-    if engine == "duckdb":
-        return pu.scan_files(path)
-    import polars as pl
-
-    return pl.scan_parquet(path)
-
-
-def _warm(path: str, engine: str, way: str) -> None:
-    """Import what is needed, by a few rows: that is not what is timed."""
-    few = str(Path(path).with_name("few.parquet"))
+def _run(path: str, way: str) -> pu.ScoreCounts | None:
+    """Count by purecover with both bounds of the AUC, or run the bare query."""
     if way == "bare":
-        _bare(few, engine)
-    else:
-        frame = _frame(few, engine)
-        counts = pu.ScoreCounts.from_frame(frame, score="s", labeled="y")
-        pu.recovery.binning_bounds(counts)
-        pu.evaluate(counts, alpha=0.2, n_resamples=10)
-
-
-def _bare(path: str, engine: str) -> int:
-    if engine == "duckdb":
         import duckdb
 
-        found = duckdb.connect(":memory:").execute(BARE.format(path=path)).fetchnumpy()
-        return len(found["bin"])
-    import polars as pl
-
-    s = pl.col("s")
-    near = (s >= 0.5) & (s < 1)
-    log = (pl.when(near).then(1 - s).otherwise(s.abs()) + 1e-307).log()
-    low = pl.when(s < 0).then(-2300 - log).otherwise(math.log(2) + log)
-    high = pl.when(s < 1).then(-math.log(2) - log).otherwise(42 + log)
-    place = pl.when(s < 0.5).then(low).otherwise(high)
-    key = (place * (4096 / math.log(2))).floor().cast(pl.Int64).alias("bin")
-    return len(pl.scan_parquet(path).group_by(key, "y").agg(pl.len()).collect())
+        duckdb.connect(":memory:").execute(BARE.format(path=path)).fetchnumpy()
+        return None
+    counts = pu.ScoreCounts.from_frame(pu.scan_files(path), score="s", labeled="y")
+    pu.recovery.binning_bounds(counts)
+    return counts
 
 
-def in_a_process(path: Path, engine: str, way: str) -> dict[str, Any]:
-    """The same in a process of its own, whose memory is all that is measured."""
-    command = [sys.executable, "-m", "studies.engines", "--measure", str(path), engine, way]
+def in_a_process(path: Path, way: str) -> dict[str, Any]:
+    """Measure in a process of its own, whose memory is all that is measured."""
+    command = [sys.executable, "-m", "studies.engines", "--measure", str(path), way]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return measured
@@ -133,7 +100,7 @@ def main() -> int:
     """Measure and print."""
     parser = arguments(__doc__.splitlines()[0], replicates=3)
     parser.add_argument("--largest", type=int, default=8, help="rows, as a power of ten")
-    parser.add_argument("--measure", nargs=3, help="path, engine, way: one measurement, as JSON")
+    parser.add_argument("--measure", nargs=2, help="path and way: one measurement, as JSON")
     options = parser.parse_args()
     if options.measure:
         print(json.dumps(measure(*options.measure)))
@@ -145,20 +112,18 @@ def main() -> int:
             path = Path(folder, f"rows{power}.parquet")
             progress(f"writing 10^{power} rows")
             make_rows(path, 10**power, options.seed)
-            for engine in ENGINES:
-                progress(f"{engine}, 10^{power} rows")
-                found: dict[str, list[dict[str, Any]]] = {"bare": [], "ours": []}
-                for _ in range(options.replicates):
-                    for way, runs in found.items():
-                        runs.append(in_a_process(path, engine, way))
-                ours = min(found["ours"], key=lambda run: run["seconds"])
-                bare = min(found["bare"], key=lambda run: run["seconds"])
-                ratio = ours["seconds"] / bare["seconds"]
-                lines.append(_line(f"{engine}, 10^{power}", ours, bare, ratio))
-                if engine == "duckdb" and power == options.largest:
-                    failures = _broken(ours, ratio)
+            found: dict[str, list[dict[str, Any]]] = {"bare": [], "ours": []}
+            for _ in range(options.replicates):
+                for way, runs in found.items():
+                    runs.append(in_a_process(path, way))
+            ours = min(found["ours"], key=lambda run: run["seconds"])
+            bare = min(found["bare"], key=lambda run: run["seconds"])
+            ratio = ours["seconds"] / bare["seconds"]
+            lines.append(_line(f"10^{power}", ours, bare, ratio))
+            if power == options.largest:
+                failures = _broken(ours, ratio)
             path.unlink()
-    headers = ["engine, rows", "ours, s", "bare, s", "ratio", "ours, MiB", "bare, MiB", "bins",
+    headers = ["rows", "ours, s", "bare, s", "ratio", "ours, MiB", "bare, MiB", "bins",
                "width of AUC bounds", "report, s"]  # fmt: skip
     body = table(headers, lines)
     body += (
@@ -166,7 +131,7 @@ def main() -> int:
         "query (bin, label, count). The report "
         "has the usual number of bootstrap replicates. Peak memory of the process, report included."
     )
-    publish("engines", "Counts by engines", body, write=options.write)
+    publish("engines", "Counts of files", body, write=options.write)
     return conclude(failures)
 
 

@@ -192,9 +192,6 @@ SITUATIONS = {
 }
 
 
-# -- Faults that single checks are for, beside the situations above -----------------------------
-
-
 def drawn(
     rng: np.random.Generator,
     *,

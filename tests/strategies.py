@@ -13,8 +13,6 @@ from hypothesis.extra import numpy as hnp
 
 import purecover as pu
 
-# -- good data ----------------------------------------------------------------------------------
-
 LARGE = 1e308
 
 finite_scores = st.one_of(
@@ -80,9 +78,6 @@ def counts(draw, **options):
         return pu.ScoreCounts.from_scores(np.concatenate([scores, extra]), codes, negative_label=-1)
     tally = hnp.arrays(np.int64, scores.size, elements=st.integers(0, 10**6))
     return pu.ScoreCounts.from_counts(scores, draw(tally) + labeled, draw(tally) + ~labeled)
-
-
-# -- hostile data -------------------------------------------------------------------------------
 
 
 class Unfriendly:

@@ -53,9 +53,6 @@ def folders(site: Site) -> set[str]:
     return {path.name for path in site.api.store.root.iterdir()}
 
 
-# -- from a file to a report ----------------------------------------------------------------
-
-
 def test_a_csv_becomes_the_report_of_the_command_line(
     client: TestClient, site: Site, tmp_path: Path, monkeypatch, capsys
 ) -> None:
@@ -120,9 +117,6 @@ def test_several_columns_of_scores_are_compared(client: TestClient) -> None:
     assert document["scores"] == ["good", "worse"]
     page = client.get(f"/api/jobs/{job['job']}/report.html").text
     assert "worse" in page
-
-
-# -- bad files ------------------------------------------------------------------------------
 
 
 def zipped() -> bytes:
@@ -217,9 +211,6 @@ def test_complaints_are_about_fields_of_the_form() -> None:
         output.FIELDS.reset(token)
 
 
-# -- too large ------------------------------------------------------------------------------
-
-
 def test_too_large_without_a_length(client: TestClient, site: Site) -> None:
     taken = 0
 
@@ -240,8 +231,6 @@ def test_a_body_of_json_is_limited_too(client: TestClient) -> None:
     answer = client.post("/api/jobs", json={"file": "x" * 1_100_000})
     assert answer.status_code == 413
 
-
-# -- who may ask ----------------------------------------------------------------------------
 
 STRANGERS = {
     "no token": (401, {"Authorization": ""}),
@@ -315,9 +304,6 @@ def test_the_key_of_a_report_opens_this_report_alone(client: TestClient) -> None
     assert client.delete(path, headers=nobody, params=key).status_code == 401
 
 
-# -- the answers ----------------------------------------------------------------------------
-
-
 def test_every_answer_has_the_headers(client: TestClient) -> None:
     file = client.post("/api/example").json()["file"]
     job = wait_for(client, start(client, file, **QUICK))["job"]
@@ -356,15 +342,11 @@ def test_a_report_can_be_downloaded(client: TestClient) -> None:
         (b"[]", 422),
         (b'{"file": "x"}', 422),
         (b'{"file": NaN, "score": ["a"], "labeled": "b"}', 400),
-        (b'{"file": 3, "score": ["a"], "labeled": "b"}', 422),
         (b'{"file": "FILE", "score": [], "labeled": "b"}', 422),
         (b'{"file": "FILE", "score": ["a", "a"], "labeled": "b"}', 422),
-        (b'{"file": "FILE", "score": "a", "labeled": "b"}', 422),
         (b'{"file": "FILE", "score": ["a"], "labeled": "b", "alpha": 2}', 422),
-        (b'{"file": "FILE", "score": ["a"], "labeled": "b", "alpha": true}', 422),
         (b'{"file": "FILE", "score": ["a"], "labeled": "b", "n_resamples": 1.5}', 422),
         (b'{"file": "FILE", "score": ["a"], "labeled": "b", "html": "/etc/passwd"}', 422),
-        (b'{"file": "FILE", "score": ["a"], "labeled": "b", "decimal": ";"}', 422),
         (b'{"file": "FILE", "score": ["\\ud800"], "labeled": "b"}', 400),
         (b'{"file": "FILE", "score": ["a"], "labeled": "b"}', 404),
         (b"[" * 100_000, 422),

@@ -75,9 +75,6 @@ def eventually(check: Callable[[], bool], seconds: float = 60) -> bool:
     return check()
 
 
-# -- reports that do not end well -----------------------------------------------------------
-
-
 def test_a_canceled_report_ends_its_process_and_its_files() -> None:
     with running(obedient=True) as (client, site):
         file = send(client, GOOD, "slow.csv").json()["file"]
@@ -120,9 +117,6 @@ def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
     pool = Pool([sys.executable, "-c", "pass"], size=1)
     with pytest.raises(WorkError, match="ended unexpectedly"):
         asyncio.run(pool.run(Look("", "", 0), timeout=5))
-
-
-# -- uploads that do not end well -----------------------------------------------------------
 
 
 def ask_by_hand(
@@ -276,9 +270,6 @@ def test_what_a_killed_server_left_is_removed_at_the_next_start(
         assert not store.root.exists()
 
 
-# -- crowds ---------------------------------------------------------------------------------
-
-
 def test_reports_under_way_are_limited() -> None:
     with running(obedient=True, max_waiting=2) as (client, _):
         file = send(client, GOOD, "slow.csv").json()["file"]
@@ -362,9 +353,6 @@ def test_a_crowd_without_the_token_neither_fills_the_log_nor_keeps_the_owner_out
         assert process.stderr.read() == ""
     finally:
         opened.__exit__(None, None, None)
-
-
-# -- the command ----------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -36,9 +36,6 @@ def flat(n: int, *, clean: bool = True) -> np.ndarray:
     return pairs[pairs[:, 0] < pairs[:, 1] - 1e-9]
 
 
-# -- the posterior against closed forms and brute force -------------------------------------------
-
-
 @pytest.mark.parametrize(("k", "n"), [(0, 10), (7, 10), (10, 10), (60, 90)])
 def test_with_a_flat_prior_alpha_is_a_scaled_beta(k: int, n: int) -> None:
     """With one stratum of known shares alpha = purity * F_U / F_L, cut where negatives run out."""
@@ -121,9 +118,6 @@ def test_impossible_verdicts_have_no_posterior() -> None:
     rows = strata([50, 50], [50, 50], judged=[5, 0], positive=[3, 0], labeled_judged=[5, 0])
     shares = np.column_stack((np.full(9, 0.2), np.ones(9)))
     assert weigh(shares, np.ones(9), rows, 10, np.random.default_rng(0)) is None
-
-
-# -- simulated worlds -------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -246,9 +240,6 @@ def test_replicates_stand_for_estimators_without_a_posterior(sample) -> None:
     assert both.proportions.origin.startswith("RocSlope and audit")
 
 
-# -- designs and verdicts -----------------------------------------------------------------------
-
-
 def test_rows_are_random_rows_above_the_cut(sample) -> None:
     design = pu.audit.draw(sample.scores, sample.labeled, 200, n_labeled=50)
     cut = np.quantile(sample.scores[sample.labeled], 0.5, method="higher")
@@ -369,9 +360,6 @@ def test_results_print_pickle_and_become_json(sample) -> None:
         assert max(map(len, text)) < 100
     with pytest.raises(ValueError, match="read-only"):
         both.judged.verdicts[0] = 3
-
-
-# -- how many -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("width", "guess"), [(0.1, None), (0.2, (0.05, 0.2)), (0.02, 0.01)])

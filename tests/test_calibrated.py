@@ -56,9 +56,6 @@ def small(**more: Any) -> Any:
     return pu.PUCalibratedClassifier(LogisticRegression(), **settings)
 
 
-# -- worlds with known truth ------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid", "auto"])
 @pytest.mark.parametrize("beta", [1.0, 0.8])
@@ -112,9 +109,6 @@ def test_targets_multiply_the_odds() -> None:
     assert censored.target_prior_ == pytest.approx(0.44)
 
 
-# -- calibrators ------------------------------------------------------------------------------
-
-
 def test_sigmoid_is_the_most_likely_one() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=3000)
@@ -151,8 +145,6 @@ def test_bounded_isotonic_regression_is_a_clipped_one() -> None:
     plain = isotonic_regression(labeled[order].astype(float), weights=weight[order]).x
     np.testing.assert_allclose(found[order], np.clip(plain, *band), atol=1e-9)
 
-
-# -- scikit-learn -----------------------------------------------------------------------------
 
 EXPECTED_TO_FAIL = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -255,16 +247,12 @@ def test_weights() -> None:
     assert deaf.labeled_share_ == pytest.approx(900 / 2100)
 
 
-# -- complaints -------------------------------------------------------------------------------
-
-
 def test_wrong_data() -> None:
     X, labeled, _ = draw(20, 50, 150)
     cases: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
         ((X, None), {}, "requires y"),
         ((X, "labeled"), {}, "pass the column itself"),
         ((X, labeled), {"groups": "g"}, "pass the column itself"),
-        ((X, labeled[:-1]), {}, "as long as X has rows"),
         ((X, np.ones(200)), {}, "got one class"),
         ((X, np.arange(200) % 3), {}, "Only binary classification"),
         ((X, X[:, 0]), {}, "Unknown label type"),
@@ -276,9 +264,6 @@ def test_wrong_data() -> None:
         ),
         ((X, np.array([True, "no"] * 100, dtype=object)), {}, "of one type throughout"),
         ((X[:, 0], labeled), {}, "Reshape your data"),
-        ((X, labeled), {"sample_weight": (~labeled).astype(float)}, "zero for all labeled rows"),
-        ((X, labeled), {"sample_weight": -np.ones(200)}, "non-negative"),
-        ((X, labeled), {"groups": np.zeros(200)}, "at least two groups"),
     ]
     for data, more, message in cases:
         with pytest.raises((InvalidInputError, InvalidTypeError), match=message):

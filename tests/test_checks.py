@@ -379,12 +379,6 @@ def test_every_check_has_cases_for_firing_and_for_staying_quiet():
         assert {"fired", "quiet"} <= {status for _, status in cases.values()}
 
 
-# -- what the messages say ------------------------------------------------------------------
-
-
-# -- weights --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weight", [1.0, 7.5])
 def test_equal_weights_change_nothing(weight):
     sample = BINORMAL.sample(200, 2000, alpha=0.25, random_state=0)
@@ -394,9 +388,6 @@ def test_equal_weights_change_nothing(weight):
     )
     other = run_checks(context_of(weighted, 0.6, threshold=4.0))
     assert [r.status for r in other] == [r.status for r in run_checks(plain)]
-
-
-# -- the statistics behind PU002 and PU014 --------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -424,23 +415,6 @@ def test_shortfall_is_the_likelihood_ratio(few, many, n_few, n_many, ratio):
     expected = math.sqrt(2 * (best.fun - free)) if x / n_few < ratio * y / n_many else 0.0
     (found,) = shortfall(np.array([few]), np.array([many]), n_few, n_many, ratio)
     assert found == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.parametrize(("n_few", "n_many", "ratio"), [(10_000, 100, 0.25), (1000, 1000, 0.01)])
-def test_shortfall_stays_honest_in_the_tails(n_few, n_many, ratio):
-    # Far out, the counts given their sum are binomial, and the exact tail is known.
-    chance = n_many / (n_many + ratio * n_few)
-    total = np.arange(1, 9) if chance < 0.5 else np.arange(50, 800, 50)
-    exact = stats.norm.isf(stats.binom.sf(total - 1, total, chance))
-    found = shortfall(np.zeros(total.size), total.astype(float), n_few, n_many, ratio)
-    assert np.all(found < np.maximum(exact, 0) + 0.35)
-    if chance > 0.5:
-        return
-    # A plain estimate divided by its standard error would be far beyond.
-    share = total / (n_many + ratio * n_few)
-    error = np.sqrt(ratio * share / n_few + ratio**2 * share / n_many)
-    wald = ratio * total / n_many / error
-    assert np.all(wald > found + 0.7)
 
 
 @pytest.mark.parametrize("n", [100, 1e4, 1e8])
@@ -490,22 +464,19 @@ def test_pu006_false_alarm_rate(world, n):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
-@pytest.mark.parametrize("n", [(30, 3000), (1000, 100), (1000, 10_000)])
-@pytest.mark.parametrize("beta", [1.0, 0.75])
+@pytest.mark.parametrize(("n", "beta"), [((30, 3000), 1.0), ((1000, 10_000), 0.75)])
 def test_pu002_false_alarm_rate(world, n, beta):
     contexts = (drawn(world, n=n, beta=beta, seed=i) for i in range(N_RUNS))
     assert share_fired("PU002", contexts) <= AT_MOST
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "n_negative"), [((1000, 10_000), 100), ((300, 1000), 10_000)])
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
-def test_pu014_false_alarm_rate(world, n, n_negative):
-    contexts = (with_negatives(world, n_negative, says=0.25, n=n, seed=i) for i in range(N_RUNS))
+def test_pu014_false_alarm_rate(world):
+    contexts = (
+        with_negatives(world, 100, says=0.25, n=(1000, 10_000), seed=i) for i in range(N_RUNS)
+    )
     assert share_fired("PU014", contexts) <= AT_MOST
-
-
-# -- running them ---------------------------------------------------------------------------
 
 
 def test_results_come_in_order_and_as_plain_data():
@@ -573,9 +544,6 @@ def test_every_check_bears_tiny_and_weighted_data():
         for result in run_checks(context):
             assert isinstance(result, CheckResult)
             assert "nan" not in result.message
-
-
-# -- pages ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("check", list_checks(), ids=lambda check: check.code)

@@ -48,9 +48,6 @@ def lazy(columns: dict[str, Any] | None = None) -> pl.LazyFrame:
     return pl.DataFrame(COLUMNS if columns is None else columns).lazy()
 
 
-# -- the same as in memory ------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["polars", "duckdb", pytest.param("spark", marks=pytest.mark.spark)]
@@ -80,9 +77,6 @@ def test_binned_counts_are_paired_too(monkeypatch: pytest.MonkeyPatch) -> None:
     # Either area is known to within 1e-4, and half of that on either side.
     assert abs(gaps[0].estimate - gaps[1].estimate) <= 1e-4 / 0.75
     assert gaps[0].width == pytest.approx(gaps[1].width, rel=0.01)
-
-
-# -- cells ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -157,9 +151,6 @@ def test_drawing_cells_is_drawing_rows() -> None:
         both.append((table.mean(axis=0), np.cov(table.T)))
     assert both[0][0] == pytest.approx(both[1][0], abs=0.4)
     assert both[0][1] == pytest.approx(both[1][1], abs=2.0)
-
-
-# -- what is refused ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

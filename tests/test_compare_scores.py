@@ -36,9 +36,6 @@ def estimated() -> pu.report.ScoreComparison:
     return pu.compare_scores(SCORES, LABELED, n_resamples=40, baseline="poor")
 
 
-# -- replicates of the same rows ------------------------------------------------------------
-
-
 def paired_rows(
     scores: dict[str, np.ndarray], labeled: np.ndarray, weight: np.ndarray | None = None
 ) -> PairedRows:
@@ -128,9 +125,6 @@ def test_rows_draw_weights_and_never_an_empty_side() -> None:
         nothing.draw_many(np.random.default_rng(0), 1)
 
 
-# -- the paired interval of the AUC -----------------------------------------------------------
-
-
 def test_paired_error_is_that_of_delong_pair_by_pair() -> None:
     rng = np.random.default_rng(3)
     labeled = np.arange(40) < 12
@@ -162,9 +156,6 @@ def test_weighted_error_is_that_of_the_counts() -> None:
     assert paired_rows(scores, LABELED, weight).error("fair", "none") == pytest.approx(error)
     equal = paired_rows(scores, LABELED, np.full(1050, 2.0)).error("fair", "none")
     assert equal == pytest.approx(paired_rows(scores, LABELED).error("fair", "none"))
-
-
-# -- alpha and beta -----------------------------------------------------------------------------
 
 
 def test_one_estimate_serves_all(estimated: pu.report.ScoreComparison) -> None:
@@ -217,9 +208,6 @@ def test_without_enough_estimates_there_are_figures_but_no_intervals(
     assert "no replicates" not in str(found)
     with pytest.raises(IdentifiabilityError):  # a known alpha has no such excuse
         pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=20)
-
-
-# -- reports ------------------------------------------------------------------------------------
 
 
 def test_reports_are_those_of_evaluate(known: pu.report.ScoreComparison) -> None:
@@ -278,9 +266,6 @@ def test_groups_are_drawn_whole_for_all() -> None:
         assert widths[0] == pytest.approx(widths[1], rel=0.01)
 
 
-# -- baselines, many models -----------------------------------------------------------------
-
-
 def test_another_baseline_turns_the_differences_round(known: pu.report.ScoreComparison) -> None:
     turned = pu.compare_scores(
         SCORES, LABELED, alpha=0.25, n_resamples=100, truth=SAMPLE.truth, baseline="fair"
@@ -332,9 +317,6 @@ def test_comparisons_that_cannot_be_read(known: pu.report.ScoreComparison, chang
         pu.report.ScoreComparison.from_json("{")
 
 
-# -- the object ---------------------------------------------------------------------------------
-
-
 def test_frame(known: pu.report.ScoreComparison) -> None:
     table = known.frame()
     assert len(table["metric"]) == 3 * len(known.differences)
@@ -345,9 +327,6 @@ def test_frame(known: pu.report.ScoreComparison) -> None:
     assert math.isnan(table["difference"][base])
     pandas = pytest.importorskip("pandas")
     assert isinstance(known.frame("pandas"), pandas.DataFrame)
-
-
-# -- the door -------------------------------------------------------------------------------
 
 
 def test_columns_of_a_table() -> None:
@@ -396,15 +375,6 @@ def test_what_is_refused(change: dict[str, Any], message: str) -> None:
     arguments = {"data": SCORES, "labeled": LABELED, "alpha": 0.25, "n_resamples": 0, **change}
     with pytest.raises((InvalidInputError, InvalidTypeError), match=f"(?s){message}"):
         pu.compare_scores(**arguments)
-
-
-# -- the page -----------------------------------------------------------------------------------
-
-
-# -- the command line -------------------------------------------------------------------------
-
-
-# -- do the intervals cover? --------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -54,9 +54,6 @@ def brute(scores, labeled, weight=None) -> dict[float, list[float]]:
     return found
 
 
-# -- counting -----------------------------------------------------------------------------------
-
-
 @given(rows())
 def test_counts_equal_a_dictionary_count(data):
     scores, labeled = data
@@ -99,8 +96,6 @@ def test_scores_whose_sum_overflows_are_welcome():
     assert pu.recovery.auc_pu(counted) == 0.875
 
 
-# -- what a column may be -----------------------------------------------------------------------
-
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 FLOATS = [np.float16, np.float32, np.float64, np.longdouble]
 
@@ -134,29 +129,20 @@ def test_every_container_gives_the_same_counts(wrap):
     assert plain(wrap(SCORES), wrap(LABELED)) == plain()
 
 
-# -- what is refused ----------------------------------------------------------------------------
-
 REFUSED_SCORES = {
     "none": (None, InvalidTypeError, "one-dimensional"),
     "text": ("0.5", InvalidTypeError, "one-dimensional"),
-    "bytes": (b"abc", InvalidTypeError, "one-dimensional"),
-    "set": ({1, 2}, InvalidTypeError, "one-dimensional"),
     "generator": ((x for x in SCORES), InvalidTypeError, "Hint: make a list"),
-    "dict view": ({1: 2}.values(), InvalidTypeError, "Hint: make a list"),
     "function": (len, InvalidTypeError, "one-dimensional"),
     "scalar": (0.5, InvalidInputError, "a scalar"),
     "ragged": ([[1], [2, 3]], InvalidTypeError, "one-dimensional"),
     "empty": ([], InvalidInputError, "non-empty"),
     "probabilities": (np.zeros((8, 2)), InvalidInputError, r"Hint: .*predict_proba.*\[:, 1\]"),
     "features": (np.zeros((8, 5)), InvalidInputError, "Hint: are these features.*cross_fit_scores"),
-    "cube": (np.zeros((8, 1, 1)), InvalidInputError, r"shape \(8, 1, 1\)"),
     "words": (["a"] * 8, InvalidTypeError, "Hint: convert the column to numbers"),
-    "digits": (["1"] * 8, InvalidTypeError, "numeric"),
     "complex": ([1j] * 8, InvalidTypeError, "numeric"),
-    "complex objects": (objects(np.complex64(1j), *range(7)), InvalidTypeError, "numeric"),
     "dates": (np.array(["2020-01-01"] * 8, "M8[D]"), InvalidTypeError, "numeric"),
     "spans": (np.arange(8).astype("m8[s]"), InvalidTypeError, "numeric"),
-    "span objects": (objects(np.timedelta64(1, "s"), *range(7)), InvalidTypeError, "numeric"),
     "lists": (objects([1], *range(7)), InvalidTypeError, "numeric"),
     "records": (np.zeros(8, dtype=[("a", int)]), InvalidTypeError, "numeric"),
     "missing": ([0.1, None, *range(6)], InvalidInputError, "None at row 1"),
@@ -185,9 +171,6 @@ def test_scores_that_are_refused(name):
         plain(scores)
 
 
-# -- weights ------------------------------------------------------------------------------------
-
-
 @given(rows(max_size=15), st.data())
 def test_whole_weights_repeat_rows(data, draw):
     scores, labeled = data
@@ -198,9 +181,6 @@ def test_whole_weights_repeat_rows(data, draw):
     for name in ("thresholds", "labeled", "unlabeled"):
         np.testing.assert_array_equal(getattr(weighted, name), getattr(repeated, name))
     assert pu.recovery.auc_pu(weighted) == pytest.approx(pu.recovery.auc_pu(repeated), rel=1e-12)
-
-
-# -- merging ------------------------------------------------------------------------------------
 
 
 @given(counts(), counts())
@@ -221,16 +201,6 @@ def test_unweighted_rows_join_weighted_ones_with_weight_one():
     merged = weighted + plain([1, 4], [0, 1])
     together = plain([1, 2, 3, 1, 4], [0, 1, 1, 0, 1], sample_weight=[2, 3, 1, 1, 1])
     assert merged == together
-
-
-def test_adding_anything_else_is_a_type_error():
-    with pytest.raises(TypeError, match="unsupported operand"):
-        plain() + 3  # type: ignore[operator]
-    with pytest.raises(TypeError, match="unsupported operand"):
-        3 + plain()  # type: ignore[operator]
-
-
-# -- aggregated counts --------------------------------------------------------------------------
 
 
 @given(counts(), st.randoms(use_true_random=False))
@@ -289,39 +259,12 @@ def test_from_counts_refuses(arguments, parameter, match):
         ScoreCounts.from_counts([1, 2], [1, 1], [1, 1], negative=[-1, 0])
 
 
-# -- plain data ---------------------------------------------------------------------------------
-
-
 @given(counts())
 def test_round_trip_through_json(counted):
     again = ScoreCounts.from_dict(json.loads(json.dumps(counted.to_dict())))
     assert again == counted
     assert again.is_weighted == counted.is_weighted
     assert again.labeled.dtype == counted.labeled.dtype
-
-
-@pytest.mark.parametrize(
-    ("change", "parameter", "match"),
-    [
-        (3, "data", "a dict written by"),
-        ({"thresholds": None}, "thresholds", "one-dimensional"),
-        ({"thresholds": [1, 2]}, "labeled", "as long as"),
-        ({"labeled": None}, "labeled", "one-dimensional"),
-        ({"labeled_sq": None}, "data", "only one of"),
-        ({"labeled_sq": [0, 0, 0]}, "labeled_sq", "positive somewhere"),
-        ({"unlabeled_sq": [1, -1, 0]}, "unlabeled_sq", "non-negative"),
-        ({"negative": "abc"}, "negative", "one-dimensional"),
-    ],
-)
-def test_from_dict_refuses(change, parameter, match):
-    data = plain([3, 2, 1], [1, 0, 0], sample_weight=[1, 2, 3]).to_dict()
-    data = {**data, **change} if isinstance(change, dict) else change
-    start = f"^The '{parameter}' parameter of ScoreCounts.from_dict must be "
-    with pytest.raises((InvalidInputError, InvalidTypeError), match=f"{start}.*{match}"):
-        ScoreCounts.from_dict(data)
-
-
-# -- thinning -----------------------------------------------------------------------------------
 
 
 @given(counts(max_size=60), st.integers(1, 12), st.data())
@@ -347,9 +290,6 @@ def test_thinning_keeps_rates_exact(counted, size, draw):
                 assert after[thin.thresholds >= t].sum() == pytest.approx(
                     before[counted.thresholds >= t].sum(), rel=1e-12
                 )
-
-
-# -- the observed curve -------------------------------------------------------------------------
 
 
 def auc_by_pairs(scores, labeled, weight=None):

@@ -46,8 +46,6 @@ from purecover.recovery.grids import sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
 
-# == curves ====================================================================================
-
 ALPHA, BETA = 0.25, 0.9
 PROPORTIONS = MixtureProportions(ALPHA, BETA)
 _DRAWN = simulate.binormal(1.5).sample(60, 240, alpha=ALPHA, beta=BETA, random_state=0)
@@ -155,9 +153,6 @@ def tabled(display: Any) -> np.ndarray:
     return np.column_stack([column for name, column in table.items() if name not in skip])
 
 
-# -- one suite for all displays -----------------------------------------------------------
-
-
 @all_classes
 def test_from_predictions(cls: type[Display]) -> None:
     display = cls.from_predictions(SAMPLE.scores, SAMPLE.labeled, alpha=ALPHA, beta=BETA)
@@ -255,9 +250,6 @@ def test_from_estimator_complains_clearly(rows) -> None:
         draw(three, X, labeled, alpha=ALPHA, response_method="predict")
 
 
-# -- ROC and PR ---------------------------------------------------------------------------
-
-
 def labels(display: Any) -> list[str]:
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
@@ -322,9 +314,6 @@ def test_pr_is_drawn_bent_as_its_area_is_taken(repair, alpha: float) -> None:
     np.testing.assert_array_equal(shown, np.column_stack([pr.recall, pr.precision]))
 
 
-# -- thinning -----------------------------------------------------------------------------
-
-
 def walk(n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     return np.sort(rng.random(n)), np.sort(rng.random(n)) ** 0.2
@@ -351,9 +340,6 @@ def test_long_curves_lose_less_than_a_pixel() -> None:
     line = np.column_stack([x[keep], y[keep]])
     some = np.random.default_rng(1).choice(x.size, 200, replace=False)
     assert distance_to_polyline(np.column_stack([x, y])[some], line).max() < np.sqrt(2) / 2000
-
-
-# -- thresholds ---------------------------------------------------------------------------
 
 
 def test_threshold_curves_and_choice() -> None:
@@ -417,9 +403,6 @@ def test_threshold_complaints() -> None:
         draw(COUNTS, alpha=ALPHA, value=0.5)
 
 
-# -- sensitivity --------------------------------------------------------------------------
-
-
 def test_sensitivity_map() -> None:
     display = CASES["sensitivity"].make().plot()
     grid = display.grid
@@ -437,8 +420,6 @@ def test_sensitivity_map() -> None:
     assert labels(display)[1].startswith("infeasible")
     assert len(labels(display)) == 3
 
-
-# == priors ====================================================================================
 
 SAMPLE_PRIORS = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, beta=0.85, random_state=0)
 COUNTS_PRIORS = SAMPLE_PRIORS.counts
@@ -461,12 +442,6 @@ MAKERS: dict[str, Any] = {
     ),
 }
 FAST = {"estimators": ["bbe"], "n_resamples": 5}
-
-
-# -- what all displays promise ----------------------------------------------------------------
-
-
-# -- ways in ----------------------------------------------------------------------------------
 
 
 def test_priors_from_predictions() -> None:
@@ -501,9 +476,6 @@ def test_from_estimator() -> None:
         cls.from_estimator(LogisticRegression(), X, SAMPLE_PRIORS.labeled)
 
 
-# -- all estimators ---------------------------------------------------------------------------
-
-
 def test_points_and_intervals_are_those_of_the_rows() -> None:
     display = PriorsDisplay(FOUND).plot()
     table = display.frame()
@@ -518,10 +490,6 @@ def test_points_and_intervals_are_those_of_the_rows() -> None:
         np.testing.assert_array_equal(table["low"][ours], [r.ends(quantity)[0] for r in FOUND])
         assert table["estimator"][ours].tolist() == [row.name for row in FOUND]
 
-
-# == promises ==================================================================================
-
-# -- what every display promises ----------------------------------------------------------
 
 ALL = {**{name: case.make for name, case in CASES.items()}, **MAKERS}
 every = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
@@ -619,9 +587,6 @@ def test_wrong_results() -> None:
                 match=f"The '{parameter}' parameter of {cls.__name__} must be an? ",
             ):
                 cls(wrong)
-
-
-# -- words for labels, and complaints -----------------------------------------------------
 
 
 def test_from_estimator_knows_the_positive_class(rows) -> None:

@@ -105,9 +105,6 @@ def test_the_commands_print_what_the_page_says(
         assert skipping or not list(printed)
 
 
-# -- blocks of Python without output --------------------------------------------------------
-
-
 def blocks(page: Path) -> list[str]:
     """The blocks of Python of a page, at any depth, that are no doctests."""
     text = page.read_text(encoding="utf-8")
@@ -185,9 +182,6 @@ def test_the_first_lines_of_the_readme_draw_its_figure(monkeypatch: pytest.Monke
         "chance",
         "true classes",
     ]
-
-
-# -- figures of the README ------------------------------------------------------------------
 
 
 def test_figures_of_the_readme_are_those_of_the_example() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import stat
 import sys
@@ -26,16 +25,11 @@ from tests.open_duckdb import connect
 import purecover as pu
 from purecover import MixtureProportions, ScoreCounts
 from purecover.engines import scan as _scan
-from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.exceptions import InvalidInputError
 from purecover.recovery import binning_bounds
-
-# == counts ====================================================================================
 
 # DuckDB under narwhals, and Spark and Dask at their end, are not ours to mend.
 pytestmark = [pytest.mark.filterwarnings("ignore")]
-
-
-# -- engines -----------------------------------------------------------------------------------
 
 
 def to_dask(table: pa.Table):
@@ -117,8 +111,6 @@ def frame_of(engine: str, columns: dict):
     table = columns if isinstance(columns, pa.Table) else pa.table(columns)
     return {**LAZY, **EAGER, "spark": to_spark}[engine](table)
 
-
-# -- awkward data ------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(7)
 N = 600
@@ -253,9 +245,6 @@ def test_groups_in_one_pass(engine):
     )
 
 
-# -- what is refused ---------------------------------------------------------------------------
-
-
 def gaps(values, *, at, value):
     out = [v.item() for v in values]
     for i in at:
@@ -340,16 +329,6 @@ def test_complaints_are_those_of_other_doors(case):
         ScoreCounts.from_frame(lazy(**columns), score="s", labeled="y")
 
 
-@pytest.mark.parametrize("column", [["a", "b"], [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]])
-def test_scores_must_be_numbers(column):
-    with pytest.raises(InvalidTypeError, match=r"'score' parameter of .*numeric"):
-        ScoreCounts.from_frame(lazy(s=column, y=[0, 1]), score="s", labeled="y")
-    with pytest.raises(InvalidTypeError, match="'labeled' parameter of"):
-        ScoreCounts.from_frame(
-            lazy(s=[1.0, 2.0], y=[dt.date(2020, 1, 1)] * 2), score="s", labeled="y"
-        )
-
-
 def test_a_frame_that_changes_is_refused():
     # As many rows twice by chance: once in a million times.
     changing = connect().sql(
@@ -377,16 +356,6 @@ def test_rows_are_not_collected(monkeypatch):
     counts = ScoreCounts.from_frame(relation, score="s", labeled="y")
     assert counts.n_thresholds == 1000
     assert seen == [2000]  # one pass: every bin held one score
-
-
-# -- evaluate ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("parameter", ["groups", "truth"])
-def test_evaluate_says_what_counts_cannot_tell(parameter):
-    frame = lazy(s=[1.0, 2.0], y=[0, 1], g=[0, 1])
-    with pytest.raises(InvalidInputError, match=f"no '{parameter}' with a lazy frame"):
-        pu.evaluate(frame, score="s", labeled="y", alpha=0.1, **{parameter: "g"})
 
 
 def test_bounds_stand_beside_the_value():
@@ -518,8 +487,6 @@ def test_tabs_after_a_name_with_dots(tmp_path):
     assert ScoreCounts.from_frame(frame, score="s", labeled="y").n_thresholds == 2
 
 
-# == bounds ====================================================================================
-
 # Below what areas of a few hundred scores are rounded by.
 ROUNDING = 1e-9
 
@@ -613,9 +580,6 @@ def test_bounds_hold_for_ten_million_rows():
     assert bounds.width <= 1e-4
     exact = pu.recovery.auc_pu(ScoreCounts.from_scores(scores, labeled))
     assert bounds.auc_pu[0] <= exact <= bounds.auc_pu[1]
-
-
-# -- how many passes ---------------------------------------------------------------------------
 
 
 @pytest.fixture

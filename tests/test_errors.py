@@ -26,9 +26,6 @@ PROBABLE = {
     "proportions": PROPORTIONS,
 }
 ROWS = {"scores": [5, 4, 3, 2, 1, 0], "labeled": [1, 1, 0, 1, 0, 0]}
-ALPHA_INTERVAL = pu.intervals.Interval(
-    estimate=0.2, low=0.1, high=0.3, confidence_level=0.95, method="somehow"
-)
 JUDGED = pu.audit.draw(**ROWS, n=2, design="random").answer([True, False])
 CONTEXT = pu.checks.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
@@ -324,9 +321,6 @@ def follows_the_grammar(message, parameter):
         and sentence.endswith(".")
         and (not hint or hint.startswith("Hint: "))
     )
-
-
-# -- the grammar itself -------------------------------------------------------------------------
 
 
 def test_complaint():

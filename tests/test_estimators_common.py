@@ -118,9 +118,6 @@ def plain(value: Any) -> Any:
     raise TypeError(type(value))
 
 
-# -- results ----------------------------------------------------------------------------------
-
-
 @everyone
 def test_easy_data(make: Callable[[], PriorEstimator]) -> None:
     estimator = make()
@@ -203,19 +200,6 @@ def test_deterministic_and_without_side_effects(make: Callable[[], PriorEstimato
     assert np.array_equal(scores, before[0])
     assert np.array_equal(labeled, before[1])
     assert repr(estimator.get_params()) == parameters
-
-
-@every
-def test_a_second_fit_forgets_the_first(make: Callable[[], PriorEstimator]) -> None:
-    estimator = make().fit(*easy(60, 200))
-    vars(estimator)["interval_"] = {"first": None}
-    data = easy(80, 300, alpha=0.5, seed=1)
-    estimator.fit(*data)
-    assert "interval_" not in vars(estimator)
-    assert shares(estimator) == shares(make().fit(*data))
-
-
-# -- scikit-learn -----------------------------------------------------------------------------
 
 
 @every
@@ -304,9 +288,6 @@ def test_scores_are_one_dimensional(cls: type[PriorEstimator]) -> None:
     assert tags.target_tags.required
 
 
-# -- intervals --------------------------------------------------------------------------------
-
-
 @every
 def test_intervals(make: Callable[[], PriorEstimator]) -> None:
     estimator = make().fit(*easy(100, 400))
@@ -361,20 +342,6 @@ def one_by_one(
         alone = pu.ScoreCounts.from_counts(counts.thresholds[used], few[used], many[used])
         found.append(shares(make().fit(alone)))
     return found
-
-
-@every
-def test_replicates_in_float(make: Callable[[], PriorEstimator]) -> None:
-    # As whole groups are drawn.
-    counts = pu.ScoreCounts.from_scores(*easy(100, 400))
-    if isinstance(make(), pu.estimators.ReferencePosterior):
-        pytest.skip("rows are draws from one posterior, whatever the replicates")
-    whole = make().proportions_many(counts, counts.labeled[None], counts.unlabeled[None])
-    parts = counts.labeled[None].astype(float), counts.unlabeled[None].astype(float)
-    np.testing.assert_allclose(make().proportions_many(counts, *parts), whole, atol=0.02)
-
-
-# -- degenerate data --------------------------------------------------------------------------
 
 
 def degenerate() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -468,8 +435,6 @@ def test_any_counts(make: Callable[[], PriorEstimator], counts: pu.ScoreCounts) 
         assert math.isfinite(interval.low)
         assert math.isfinite(interval.high)
 
-
-# -- exactness --------------------------------------------------------------------------------
 
 # Those whose replicates are fits of their own, and how near they come to them.
 FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
@@ -599,9 +564,6 @@ def test_overlap_makes_alpha_too_large(
     assert mean_error(make, 1, n, absolute=False) > bias
 
 
-# -- bad input --------------------------------------------------------------------------------
-
-
 BAD_ROWS: list[tuple[Any, Any, str]] = [
     ([1, np.nan, 2], [1, 0, 0], "scores"),
     ([1, np.inf, 2], [1, 0, 0], "scores"),
@@ -664,9 +626,6 @@ def test_parameters(cls: type[PriorEstimator]) -> None:
         assert name in {"estimator", "estimators"} or parameter.kind is parameter.KEYWORD_ONLY
 
 
-# -- the registry -----------------------------------------------------------------------------
-
-
 def test_built_in_names() -> None:
     assert set(CLASSES) >= {
         "alphamax", "alphamax-n", "bbe", "dedpul", "elkan-noto", "noisy", "roc-slope"
@@ -689,12 +648,6 @@ def test_own_estimators_join() -> None:
     register_prior_estimator("top-ratio")(TopRatio)  # once more is no mistake
     with pytest.raises(InvalidInputError, match=r"not taken, got 'top-ratio' .*TopRatio"):
         register_prior_estimator("top-ratio")(NoisyLabels)
-
-
-@pytest.mark.usefixtures("empty_shelf")
-def test_the_list_is_a_copy() -> None:
-    prior_estimators().clear()
-    assert prior_estimators() == CLASSES
 
 
 class Point:

@@ -63,18 +63,6 @@ START = np.concatenate(([0.3, 0.05], SHAPES["smooth"][0]))[None]
 FREE = np.ones(6, dtype=np.bool_)
 
 
-@pytest.mark.parametrize("n", [(5, 20), (100, 1000), (3000, 30_000)])
-def test_bins_hold_everyone(n: tuple[int, int]) -> None:
-    data = sample(n=n)
-    bins = RankBins.from_counts(data.counts)
-    assert bins.labeled.sum() == n[0]
-    assert bins.total.sum() == sum(n)
-    assert np.all(bins.total > 0)
-    u = np.exp(bins.log_below)
-    assert np.all(np.diff(u) > 0)
-    np.testing.assert_allclose(u + np.exp(bins.log_above), 1)
-
-
 def test_pure_ends_reach_no_deeper_than_they_say() -> None:
     bins = RankBins.from_counts(sample().counts)
     unlabeled = bins.total - bins.labeled
@@ -178,14 +166,13 @@ def test_prior_masses() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_posterior_against_brute_force(seed: int) -> None:
+def test_posterior_against_brute_force() -> None:
     """One shape, labels known to be clean: a sampler of all five parameters agrees.
 
     Laplace's method puts the mean nearly a tenth of a standard deviation too high: neither a
     finer grid (101 nodes) nor five times as many draws change that.
     """
-    bins = RankBins.from_counts(sample(n=(150, 900), alpha=0.3, seed=seed).counts)
+    bins = RankBins.from_counts(sample(n=(150, 900), alpha=0.3).counts)
     kept = find_candidates(bins, clean_prior=1.0)
     kept = kept.only(kept.kinds == "smooth")
     found = find_posterior(bins, kept, clean_prior=1.0, n_nodes=25)
@@ -312,16 +299,6 @@ def test_says_when_scores_cannot_tell() -> None:
     assert estimator.interval_["alpha"].width > 0.5
     good = pu.estimators.LabelCurve().fit(sample(3).counts)
     assert good.diagnostics_["identifiable"]
-
-
-@pytest.mark.slow
-def test_intervals_cover() -> None:
-    hits = []
-    for seed in range(20):
-        data = sample(2.0, (300, 2000), alpha=0.3, beta=0.9, seed=seed)
-        interval = pu.estimators.LabelCurve().fit(data.counts).interval_
-        hits.append(0.3 in interval["alpha"] and 0.9 in interval["beta"])
-    assert np.mean(hits) >= 0.85
 
 
 @pytest.mark.slow

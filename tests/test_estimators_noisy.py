@@ -53,20 +53,6 @@ def test_exact_densities_give_exact_proportions() -> None:
     assert found.diagnostics_["clean"] is False
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "alpha", "beta"),
-    [
-        (1 / 3, 1 / 3, 0.25, 0.75),
-        (0.1052632, 0.0555556, 0.1, 0.95),
-        (0.4, 0.0, 0.4, 1.0),
-        (0.5957895, 0.1152074, 0.566, 0.95),
-    ],
-)
-def test_combination(a: float, b: float, alpha: float, beta: float) -> None:
-    found = NoisyLabels(Fixed(a, flipped=b), clean="never").fit(EXACT).proportions_
-    assert (found.alpha, found.beta) == pytest.approx((alpha, beta), abs=1e-6)
-
-
 def test_clean_labels_are_found_clean_and_a_note_says_so() -> None:
     counts = sample(1.0)
     tested = NoisyLabels(TopRatio()).fit(counts)

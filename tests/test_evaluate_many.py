@@ -57,9 +57,6 @@ def assert_is_report(row: pu.report.ManyRow, report: pu.PUReport) -> None:
     assert row.findings == tuple((c.code, c.severity) for c in report.findings)
 
 
-# -- the same as evaluate ----------------------------------------------------------------------
-
-
 def test_rows_are_reports_of_their_own(table):
     found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=20)
     assert [(r.task, r.score) for r in found] == [
@@ -145,9 +142,6 @@ def test_columns_of_labels_are_tasks(table):
     assert paired["GO:2", "t"].to_dict() == found["GO:2", "t"].to_dict()
 
 
-# -- nothing is lost ---------------------------------------------------------------------------
-
-
 def test_tasks_that_cannot_be_evaluated_say_why():
     rng = np.random.default_rng(0)
     n = 400
@@ -172,9 +166,6 @@ def test_tasks_that_cannot_be_evaluated_say_why():
     assert "top_k" in top["fine", "s"].reason
     assert not top.evaluated
     assert "0 of 5 rows" in str(top)
-
-
-# -- order, jobs and engines -------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -294,15 +285,6 @@ def test_lazy_weights(table):
 
 def assert_same_figures(one, other):
     assert [r.to_dict() for r in one.evaluated] == [r.to_dict() for r in other.evaluated]
-
-
-# -- many intervals at once --------------------------------------------------------------------
-
-
-# -- what comes out ----------------------------------------------------------------------------
-
-
-# -- what is refused ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

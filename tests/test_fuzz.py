@@ -47,7 +47,6 @@ def assert_curve(fpr: Any, tpr: Any) -> None:
         assert np.all(np.diff(rate) >= 0)
 
 
-# -- what is tried ------------------------------------------------------------------------------
 # Each entry draws its input and judges what comes out. Its name is the test's.
 
 SIZE = 4
@@ -237,9 +236,6 @@ def resampling_valid_counts(data: st.DataObject) -> None:
     for name in result.estimates:
         interval = outcome(lambda n=name: result.interval(n))
         assert interval is None or math.isnan(interval.low) or interval.low <= interval.high
-
-
-# -- the tests ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -28,8 +28,6 @@ from purecover.html.payload import make_payload, thin_counts
 from purecover.html.svg import CELLS, drawn_points
 from purecover.recovery.metrics import position
 
-# == page ======================================================================================
-
 
 @pytest.fixture(scope="module")
 def sample() -> simulate.Sample:
@@ -204,9 +202,6 @@ def test_what_would_narrow_the_answer_is_listed() -> None:
         assert set(filter(None, each.values())) <= set(texts)
 
 
-# -- curves -----------------------------------------------------------------------------------
-
-
 def test_thinning_moves_a_curve_by_about_a_pixel() -> None:
     rng = np.random.default_rng(0)
     x, y = np.sort(rng.random(20_000)), np.sort(rng.random(20_000)) ** 0.3
@@ -219,9 +214,6 @@ def test_thinning_moves_a_curve_by_about_a_pixel() -> None:
     # Charts are at most 520 pixels wide; how far a point is from the line, along the nearer axis.
     gap = np.minimum(abs(between - y[defined]), abs(across - x[defined]))
     assert gap.max() < 1.5 / 500
-
-
-# == payload ===================================================================================
 
 
 def many_counts(kind: str, seed: int) -> pu.ScoreCounts:
@@ -256,9 +248,6 @@ def rates_at(counts: pu.ScoreCounts, threshold: float) -> tuple[float, float]:
     return float(roc.tpr_pu[at]), float(roc.fpr_pu[at])
 
 
-# -- merging scores ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("max_cells", [512, 2000])
@@ -286,9 +275,6 @@ def test_bounds_hold(kind: str, seed: int, max_cells: int) -> None:
     # What the layout promises: no merged cell holds more than 16/n, and pairs are bounded by it.
     assert thinned.rate_bound <= 16 / (max_cells - 3) + 1e-12
     assert thinned.auc_bound <= 4 / max_cells
-
-
-# -- the payload ------------------------------------------------------------------------------
 
 
 def written(payload: dict[str, Any]) -> str:

@@ -37,9 +37,6 @@ HOSTILE = (
 )
 
 
-# -- pages --------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def report() -> PUReport:
     sample = simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
@@ -157,9 +154,6 @@ def unfold(tab: Any) -> None:
 
 def big(tab: Any) -> str:
     return str(tab.inner_text("output[data-big]"))
-
-
-# -- numbers ------------------------------------------------------------------------------------
 
 
 def test_the_page_shows_what_python_computes(show: Opener, report: PUReport) -> None:
@@ -304,9 +298,6 @@ def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
     assert texts(tab, ".head [data-metric=precision] .strong") == ["undefined"]
 
 
-# -- people -------------------------------------------------------------------------------------
-
-
 def test_the_keyboard_is_enough(show: Opener, report: PUReport) -> None:
     tab = show(report)
     unfold(tab)
@@ -403,9 +394,6 @@ def test_printed_the_page_is_light_and_open(show: Opener, report: PUReport) -> N
     assert tab.locator(".downloads").first.is_hidden()
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert tab.locator("details:not([open])").count() == 0
-
-
-# -- hostile words ------------------------------------------------------------------------------
 
 
 def test_the_policy_refuses_other_scripts_styles_and_requests(

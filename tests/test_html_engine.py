@@ -36,8 +36,6 @@ examples; the script halves on to the last digit.
 
 FOLDER = Path(__file__).parents[1] / "src" / "purecover" / "html"
 
-# -- count sets -------------------------------------------------------------------------------
-
 
 def _draw(n: int, shift: float, seed: int, *, share: float = 0.3) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
@@ -91,8 +89,6 @@ NAMES = [
 ]  # fmt: skip
 
 
-# -- settings ---------------------------------------------------------------------------------
-
 PAIRS = [
     (alpha, beta)
     for alpha, beta in itertools.product((0.0, 1e-6, 0.05, 0.3, 0.7, 0.95), (1.0, 0.97, 0.8, 0.4))
@@ -126,9 +122,6 @@ def settings_of(counts: pu.ScoreCounts) -> list[dict[str, Any]]:
 
 def data_of(counts: pu.ScoreCounts) -> dict[str, Any]:
     return make_payload(pu.evaluate(counts, alpha=0.0, n_resamples=0))["counts"]
-
-
-# -- what Python says -------------------------------------------------------------------------
 
 
 def python_answer(
@@ -190,9 +183,6 @@ def largest_difference(found: Any, wanted: Any, where: str = "") -> tuple[float,
     assert np.array_equal(np.isfinite(one), defined), where
     gaps = np.abs(one - two)[defined] / np.maximum(np.abs(two[defined]), 1.0)
     return float(gaps.max(initial=0.0)), where
-
-
-# -- what the browser says --------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

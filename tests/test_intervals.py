@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 import purecover as pu
 from purecover import _progress
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import IdentifiabilityError
 from purecover.intervals import replicates as _bootstrap
 from purecover.intervals.replicates import (
     GRID,
@@ -34,8 +34,6 @@ from purecover.intervals.resampling import (
 )
 from purecover.recovery.curves import REPAIRS
 from purecover.recovery.metrics import METRICS, MetricOptions, recover_both
-
-# == basics ====================================================================================
 
 WORLD = pu.simulate.binormal(1.5)
 
@@ -519,26 +517,6 @@ class TestBootstrapWithEstimator:
         for name, values in runs[0].replicates.items():
             np.testing.assert_allclose(values, runs[1].replicates[name], rtol=1e-12)
 
-    def test_many_scores_are_thinned(self, all_scores: Callable[[], None]) -> None:
-        s = draw(n_labeled=1000, n_unlabeled=5000)
-        results = []
-        for prepare in (lambda: None, all_scores):
-            prepare()
-            results.append(
-                pu.intervals.bootstrap(
-                    s.counts,
-                    s.proportions,
-                    estimator=TopRatio(),
-                    threshold=1.5,
-                    n_resamples=1000,
-                    random_state=0,
-                )
-            )
-        for name in ("alpha", "roc_auc", "precision"):
-            two, one = (result.interval(name) for result in results)
-            assert two.low == pytest.approx(one.low, abs=one.width / 4), name
-            assert two.width == pytest.approx(one.width, rel=0.2), name
-
     def test_whole_groups_move_alpha(self) -> None:
         """Rows that are all there twice: alpha is as uncertain as with half of them."""
         s = draw(n_labeled=200, n_unlabeled=2000)
@@ -592,29 +570,6 @@ class TestResamplers:
         ).interval("roc_auc")
         closed = pu.intervals.auc_interval(s.counts, s.proportions)
         assert by_group.width == pytest.approx(closed.width, rel=0.1)
-
-    @pytest.mark.slow
-    def test_dependent_rows_widen_the_interval(self) -> None:
-        # Every row five times: the truth is the interval of the rows before copying.
-        s = draw(n_labeled=100, n_unlabeled=500)
-        scores, labeled = np.repeat(s.scores, 5), np.repeat(s.labeled, 5)
-        groups = np.repeat(np.arange(s.scores.size), 5)
-        options = {"metrics": ["roc_auc"], "curves": False, "random_state": 0}
-        copied = pu.ScoreCounts.from_scores(scores, labeled)
-        naive = pu.intervals.bootstrap(copied, s.proportions, **options)  # type: ignore[arg-type]
-        grouped = pu.intervals.bootstrap(
-            copied,
-            s.proportions,
-            resampler=pu.intervals.group_resampler(scores, labeled, groups),
-            **options,  # type: ignore[arg-type]
-        )
-        closed = pu.intervals.auc_interval(s.counts, s.proportions)
-        assert grouped.interval("roc_auc").width == pytest.approx(closed.width, rel=0.1)
-        assert naive.interval("roc_auc").width < 0.6 * closed.width
-
-    def test_one_group_is_refused(self) -> None:
-        with pytest.raises(InvalidInputError, match="two groups"):
-            pu.intervals.group_resampler([1, 2], [1, 0], ["a", "a"])
 
     def test_a_side_in_one_group_only_is_drawn_again(self) -> None:
         resampler = pu.intervals.group_resampler([3, 2, 1, 0], [1, 0, 0, 0], ["a", "b", "c", "d"])
@@ -670,32 +625,9 @@ class TestBands:
         assert np.mean(simultaneous) > 0.82
 
 
-# == large =====================================================================================
-
-
 @pytest.fixture(scope="module")
 def sample() -> pu.simulate.Sample:
     return WORLD.sample(4000, 36_000, alpha=0.25, random_state=0)
-
-
-class TestCrowded:
-    @pytest.mark.slow
-    def test_draws_are_multinomial(self) -> None:
-        """Means, variances and covariances are those of the formula, and totals are exact."""
-        # The largest is drawn by NumPy, the others are looked up; one side is all small.
-        labeled, unlabeled = np.array([30, 90, 0, 180]), np.array([270, 150, 150, 30])
-        counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
-        rng = np.random.default_rng(0)
-        resampler = MultinomialResampler(counts)
-        drawn = [resampler.draw(rng) for _ in range(5_000)]
-        for side in ("labeled", "unlabeled"):
-            rows = np.array([getattr(each, side) for each in drawn])
-            tally = getattr(counts, side)
-            n, share = tally.sum(), tally / tally.sum()
-            assert set(rows.sum(axis=1)) == {n}
-            np.testing.assert_allclose(rows.mean(axis=0), tally, atol=5 * np.sqrt(n / 5_000))
-            expected = n * (np.diag(share) - np.outer(share, share))
-            np.testing.assert_allclose(np.cov(rows.T), expected, atol=0.06 * n)
 
 
 class TestTop:
@@ -792,9 +724,7 @@ class TestLargeBootstrap:
         assert moved <= apart <= 1 / (2 * k) * 1.2
 
 
-# == beside a plain bootstrap of rows ==========================================================
-
-WORLDS = 15
+WORLDS = 9
 BY_ROWS, BY_GROUPS = 250, 2000
 
 
@@ -816,7 +746,7 @@ def row_bootstrap(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*contradict these scores")  # samples of a sample
 def test_intervals_are_those_of_a_plain_bootstrap_of_rows() -> None:
-    """In 15 worlds of more scores than groups, as far as chance lets one tell.
+    """In nine worlds of more scores than groups, as far as chance lets one tell.
 
     A quantile q of n replicates has the standard error sqrt(q (1 - q) / n) / density, which is 2.67
     and 1.25 standard errors of the metric over sqrt(n) at the ends and in the middle; not so where

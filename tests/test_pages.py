@@ -12,13 +12,10 @@ import pytest
 
 import purecover as pu
 
-# == choosing ==================================================================================
-
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanation"
 
 
-# == trust =====================================================================================
 TRUST = ROOT / "docs" / "explanation" / "trust.rst"
 RESULTS = ROOT / "studies" / "results"
 
@@ -78,7 +75,6 @@ def test_what_the_page_reads_from_the_table(page: str) -> None:
     assert "500 labeled and 5,000 unlabeled rows, alpha 0.25" in page
 
 
-# == estimators ================================================================================
 DOCS = ROOT / "docs"
 
 

@@ -196,7 +196,7 @@ def test_intervals_hold_the_truth() -> None:
         "calibration_slope": 1.0,
     }
     held = dict.fromkeys(truth, 0)
-    for seed in range(50):
+    for seed in range(30):
         counts, s, _ = probabilities(200, 1000, beta=0.9, seed=seed)
         result = bootstrap(
             counts, s.proportions, metrics=list(truth), curves=False, n_resamples=200,
@@ -204,10 +204,10 @@ def test_intervals_hold_the_truth() -> None:
         )  # fmt: skip
         for name, value in truth.items():
             held[name] += value in result.interval(name)
-    assert min(held.values()) >= 43, held  # 47.5 expected, less three errors of the count
+    assert min(held.values()) >= 25, held  # 28.5 expected, less three errors of the count
 
 
-@pytest.mark.parametrize("power", [1.0, 0.6])
+@pytest.mark.parametrize("power", [1.0, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_what_noise_adds_is_taken_off(power: float) -> None:
     names = ("brier_miscalibration", "brier_discrimination", "ece")
     held = dict.fromkeys(names, 0)

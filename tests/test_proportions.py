@@ -21,9 +21,6 @@ from_censoring = MixtureProportions.from_censoring
 from_inclusions = MixtureProportions.from_inclusions
 
 
-# -- values -------------------------------------------------------------------------------------
-
-
 def test_frozen_hashable_and_plain():
     p = MixtureProportions(np.float32(0.25), Fraction(3, 4), "estimate", "censoring")
     assert type(p.alpha) is type(p.beta) is float
@@ -54,22 +51,6 @@ def test_the_closest_shares_overflow_nowhere():
     assert report.auc == 1.0
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"origin": 3}, InvalidTypeError),
-        ({"scenario": "two-sample"}, InvalidInputError),
-        ({"scenario": None}, InvalidTypeError),
-    ],
-)
-def test_origin_and_scenario(options, error):
-    with pytest.raises(error, match=f"'{next(iter(options))}' parameter of MixtureProportions"):
-        MixtureProportions(0.2, **options)
-
-
-# -- inclusions ---------------------------------------------------------------------------------
-
-
 @given(proportions())
 def test_inclusions_round_trip(p):
     again = from_inclusions(p.unlabeled_inclusion, p.labeled_inclusion, scenario=p.scenario)
@@ -91,9 +72,6 @@ def test_inclusions_of_known_cases(a, b, alpha, beta):
     assert (p.alpha, p.beta) == pytest.approx((alpha, beta), abs=1e-6)
 
 
-# -- scenarios: arithmetic ----------------------------------------------------------------------
-
-
 def test_censoring_in_whole_numbers():
     # 1000 rows, 250 positives of which 100 are labeled: 150 positives among 900 unlabeled.
     share, prior, frequency = Fraction(1, 10), Fraction(1, 4), Fraction(4, 10)
@@ -101,14 +79,6 @@ def test_censoring_in_whole_numbers():
         p = from_censoring(labeled_share=share, **known)
         assert p.alpha == pytest.approx(150 / 900, abs=1e-15)
         assert (p.beta, p.scenario) == (1.0, "censoring")
-
-
-def test_censoring_with_noise_in_whole_numbers():
-    # 1000 rows, 200 labeled of which 150 positive; 300 positives in all, 150 among 800 unlabeled.
-    for known in ({"prior": 0.3}, {"label_frequency": 0.5}):
-        assert from_censoring(labeled_share=0.2, beta=0.75, **known).alpha == pytest.approx(
-            150 / 800
-        )
 
 
 @given(counts(max_size=15), st.floats(0, 1), st.floats(0.1, 1))
@@ -151,12 +121,7 @@ def test_prior_and_label_frequency_say_the_same(prior, frequency, beta):
             "which makes alpha 2.111.*above the labeled share, 0.1:",
         ),
         ({"label_frequency": 0}, "label_frequency", r"\(0, 1\]"),
-        ({"label_frequency": 1.2}, "label_frequency", r"\(0, 1\]"),
-        ({"label_frequency": "a"}, "label_frequency", r"\(0, 1\]"),
-        ({"prior": 2}, "prior", r"\[0, 1\]"),
-        ({"prior": 0.3, "beta": "a"}, "beta", r"\[0, 1\]"),
         ({"prior": 0.3, "labeled_share": 0}, "labeled_share", r"\(0, 1\)"),
-        ({"prior": 0.3, "labeled_share": 1}, "labeled_share", r"\(0, 1\)"),
         ({"prior": 0.3, "labeled_share": None, "counts": 3}, "counts", "a ScoreCounts"),
     ],
 )
@@ -167,8 +132,6 @@ def test_censoring_refuses(options, parameter, match):
     ):
         from_censoring(**{"labeled_share": 0.1, **options})
 
-
-# -- targets ------------------------------------------------------------------------------------
 
 COUNTED = ScoreCounts.from_counts([1, 2], [10, 10], [60, 20])  # labeled share 1/5
 
@@ -191,8 +154,6 @@ def test_prior_of_a_target(scenario, target, prior):
     assert p.prior(target, COUNTED) == pytest.approx(prior, abs=1e-15)
     assert pu.recover_metrics(COUNTED, p, threshold=2, target=target).prior == pytest.approx(prior)
 
-
-# -- scenarios: a user who names the scenario gets AUC and precision right ----------------------
 
 WORLD = pu.simulate.binormal(1.5)
 THRESHOLD = 1.0
@@ -276,11 +237,6 @@ SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
             {"proportions": MixtureProportions(0.2, 0.9), "beta": 0.8},
             "'beta' parameter of {} must be left out .*, got 0.8 beside 0.9",
         ),
-        ({"proportions": 0.2}, "'proportions' parameter of {}"),
-        ({"alpha": 2}, "'alpha' parameter of {}"),
-        ({"alpha": "a"}, "'alpha' parameter of {}"),
-        ({"prior": 7, "scenario": "censoring"}, "'prior' parameter of {}"),
-        ({"label_frequency": 0}, "'label_frequency' parameter of {}"),
         ({"alpha": 0.5, "beta": 0.4}, "needs alpha < beta"),
     ],
 )

@@ -14,8 +14,6 @@ from tests.public_names import public_names
 
 import purecover
 
-# == names =====================================================================================
-
 MAX_NAMES = 35
 REFERENCE = Path(__file__).parents[1] / "docs" / "api"
 
@@ -59,16 +57,11 @@ def test_a_misspelled_name_is_answered_with_the_nearest() -> None:
     assert "evaluate" in dir(purecover)
 
 
-# == weight ====================================================================================
-
 HEAVY = {
     "matplotlib", "pandas", "polars", "pyarrow", "duckdb", "torch", "sklearn", "scipy", "narwhals",
     "jinja2", "msgspec",
 }  # fmt: skip
 SCIENTIFIC = HEAVY | {"numpy"}
-NETWORK = {"socket", "ssl", "http", "asyncio", "urllib.request", "starlette", "uvicorn"}
-# `import purecover` brings next to nothing; a bare `import typing` is already about 20.
-MAX_MODULES_OF_IMPORT = 60
 
 
 def modules_after(code: str, *args: str) -> set[str]:

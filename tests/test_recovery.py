@@ -23,7 +23,6 @@ from tests.public_names import public_names
 import purecover as pu
 from purecover import simulate
 from purecover.proportions import MixtureProportions
-from purecover.recovery import curves as _curves
 from purecover.recovery.curves import (
     REPAIRS,
     area_under_pr,
@@ -39,9 +38,7 @@ from purecover.recovery.rates import (
     ratio_integrals,
     trapezoid,
 )
-from purecover.recovery.repairs import Blocks, _fill, hull_vertices
-
-# == curves ====================================================================================
+from purecover.recovery.repairs import hull_vertices
 
 VALID = [repair for repair in REPAIRS if repair != "none"]
 
@@ -345,17 +342,6 @@ class TestBlend:
         expected = isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr)
         np.testing.assert_allclose(blend.fpr, expected, atol=1e-9)
 
-    def test_lies_between_its_parents(self) -> None:
-        s = pu.simulate.binormal(2).sample(200, 1000, alpha=0.25, random_state=0)
-        blend, isotonic, likelihood = (
-            pu.recover_roc(s.counts, s.proportions, repair=repair)
-            for repair in ("blend", "isotonic", "likelihood")
-        )
-        low = np.minimum(isotonic.fpr, likelihood.fpr) - 1e-12
-        high = np.maximum(isotonic.fpr, likelihood.fpr) + 1e-12
-        assert np.all((blend.fpr >= low) & (blend.fpr <= high))
-        assert not np.array_equal(blend.fpr, isotonic.fpr)
-
     def test_is_isotonic_where_the_curve_is_not_concave(self) -> None:
         s = pu.simulate.binormal(1.0, 3.0).sample(1000, 10_000, alpha=0.25, random_state=0)
         blend = pu.recover_roc(s.counts, s.proportions, repair="blend")
@@ -576,9 +562,6 @@ class TestThresholdChoice:
         assert "Recall >= 0.8" in repr(choice)
 
 
-# -- points in between ----------------------------------------------------------------------
-
-
 def test_points_between_lie_on_the_straight_segments_of_the_roc() -> None:
     """The hyperbolas of Davis & Goadrich: interpolate the rates, then take the precision."""
     fpr, tpr = np.array([0.0, 0.1, 0.4, 0.405, 1.0]), np.array([0.02, 0.5, 0.9, 0.905, 1.0])
@@ -601,9 +584,6 @@ def test_segments_without_a_hyperbola_stay_straight() -> None:
     assert x.size == 4 + 2  # the last segment has one point in between
     for prior in (0.0, 1.0):
         assert refine_pr(recall, precision, prior) == (recall, precision)
-
-
-# -- small rules ----------------------------------------------------------------------------
 
 
 def test_hull_is_cut_where_it_crosses_the_box() -> None:
@@ -642,16 +622,6 @@ def test_an_auc_below_zero_is_cut_to_zero() -> None:
     raw = pu.recover_auc(counts, pu.MixtureProportions(0.3), clip=False)
     assert raw == pytest.approx(0.5 - 0.4 / 0.7)
 
-
-def test_missing_mass_goes_to_empty_blocks_by_their_size() -> None:
-    mass, n = np.array([0.6, 0.0, 0.0]), np.array([5.0, 1.0, 3.0])
-    blocks = Blocks.pooled(np.array([[0.0, 1.0, 5.0]]), np.array([[3.0, 2.0, 0.0]]))
-    assert blocks.sums(n) == [9]  # one sample
-    found = _fill(mass, mass == 0, n, blocks)
-    np.testing.assert_allclose(found, [0.6, 0.1, 0.3], rtol=1e-14)
-
-
-# == vectors ===================================================================================
 
 # Figure 1 of the paper: three labeled and five unlabeled examples, one of the latter positive.
 FIGURE_1_SCORES = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
@@ -832,15 +802,6 @@ def test_identification_interval() -> None:
     )
 
 
-def test_sampling_scenarios() -> None:
-    p = pu.MixtureProportions.from_censoring(label_frequency=0.4, labeled_share=0.1)
-    assert p.alpha == pytest.approx(1 / 6, abs=1e-15)
-    same = pu.MixtureProportions.from_censoring(prior=0.25, labeled_share=0.1)
-    assert same.alpha == pytest.approx(p.alpha, abs=1e-15)
-
-
-# == posterior =================================================================================
-
 PROPORTIONS = [
     MixtureProportions(0.25),
     MixtureProportions(0.05, 0.95),
@@ -870,33 +831,6 @@ def test_exact_on_normal_densities(proportions, share):
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("world", ["binormal", "laplace", "beta"])
-@pytest.mark.parametrize("share", SHARES)
-def test_exact_in_simulated_worlds(world, share):
-    world = getattr(simulate, world)()
-    sample = world.sample(20, 200, alpha=0.25, beta=0.75, random_state=0)
-    proportions, scores = sample.proportions, sample.scores
-    ones, zeros = world.positive_density(scores), world.negative_density(scores)
-    tau = labeled_given_score(share, proportions, ones, zeros)
-    for prior in (None, 0.6):
-        pi = prior or 0.25
-        true = pi * ones / (pi * ones + (1 - pi) * zeros)
-        found = correct_posterior(tau, share, proportions, prior=prior)
-        np.testing.assert_allclose(found, true, atol=1e-10)
-
-
-def test_the_mean_posterior_is_the_prior():
-    world = simulate.binormal(1.5)
-    proportions = MixtureProportions(0.25, 0.75)
-    rng = np.random.default_rng(0)
-    unlabeled = world.sample(1, 200_000, alpha=0.25, random_state=rng)
-    scores = unlabeled.scores[~unlabeled.labeled]
-    tau = labeled_given_score(
-        0.1, proportions, world.positive_density(scores), world.negative_density(scores)
-    )
-    assert correct_posterior(tau, 0.1, proportions).mean() == pytest.approx(0.25, abs=0.003)
-
-
 @pytest.mark.parametrize("proportions", PROPORTIONS, ids=str)
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("prior", [None, 0.3])
@@ -913,17 +847,6 @@ def test_band_maps_onto_the_unit_interval(proportions, share, prior):
     if low > 0:
         assert correct_posterior(low / 2, share, proportions, prior=prior) == 0
         assert correct_posterior(low / 2, share, proportions, clip=False) < 0
-
-
-def test_formula_of_the_odds_shift():
-    proportions, tau = MixtureProportions(0.2, 0.9), np.linspace(0.15, 0.6, 7)
-    before = correct_posterior(tau, 0.3, proportions)
-    after = correct_posterior(tau, 0.3, proportions, prior=0.7)
-    shift = (0.7 / 0.3) / (0.2 / 0.8)
-    np.testing.assert_allclose(after / (1 - after), shift * before / (1 - before))
-    np.testing.assert_allclose(
-        correct_posterior(tau, 0.3, proportions, prior=0.2), before, atol=1e-15
-    )
 
 
 def test_without_clipping_only_possible_points_have_a_value():
@@ -953,30 +876,6 @@ def test_counts_lie_within_their_margins(data: st.DataObject) -> None:
     precision = pu.recover_metrics(counts, proportions, threshold=threshold, metrics=["precision"])
     if flagged and not math.isnan(precision["precision"]):
         assert found.tp / flagged == pytest.approx(precision["precision"], abs=1e-9)
-
-
-def test_the_band_of_posteriors_where_most_labels_are_wrong() -> None:
-    low, high = pu.recovery.posterior_band(0.4, pu.MixtureProportions(alpha=0.1, beta=0.4))
-    assert low == pytest.approx(0.4 * 0.6 / (0.4 * 0.6 + 0.6 * 0.9))
-    assert high == pytest.approx(0.4 * 0.4 / (0.4 * 0.4 + 0.6 * 0.1))
-
-
-@pytest.mark.parametrize("area", ["davis-goadrich", "average-precision", "trapezoid"])
-def test_without_positives_there_is_no_area_even_of_unrepaired_rates(area: Any) -> None:
-    tpr, fpr = np.array([0.0, -0.1, 0.5, 1.0]), np.array([0.0, 0.2, -0.3, 1.0])
-    assert _curves.area_under_pr(tpr, fpr, 0.0, area) == 0
-    assert np.isnan(_curves.area_under_pr(tpr, fpr, 0.1, area))
-
-
-def test_a_value_is_asked_for_where_the_criterion_needs_one() -> None:
-    counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[5, 4, 1], unlabeled=[5, 20, 75])
-    with pytest.raises(ValueError, match="must be given for 'recall'"):
-        pu.choose_threshold(counts, MixtureProportions(0.08), "recall")
-    with pytest.raises(ValueError, match="must be left out for 'f1'"):
-        pu.choose_threshold(counts, MixtureProportions(0.08), "f1", 0.5)
-
-
-# == alpha and beta that the scores contradict ==================================================
 
 
 def probabilities(seed: int = 0) -> simulate.Sample:

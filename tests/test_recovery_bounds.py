@@ -22,8 +22,6 @@ from purecover.recovery.grids import sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.rates import recover_auc
 
-# == bounds ====================================================================================
-
 RATES = ("tpr", "fpr", "precision")
 
 
@@ -52,9 +50,6 @@ def contained(bounds, rates):
         low, high = getattr(bounds, f"{rate}_lower"), getattr(bounds, f"{rate}_upper")
         ok &= ~(rates[rate] < low - slack) & ~(rates[rate] > high + slack)
     return ok
-
-
-# -- the published formula, by brute force ----------------------------------------------------
 
 
 def published_tables(scores, labels, alpha, radius, target="pooled"):
@@ -183,9 +178,6 @@ def test_blocks_cover_each_number_once():
             assert all(after[0] == before[1] + 1 for before, after in itertools.pairwise(blocks))
 
 
-# -- truth ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("target", ["pooled", "deployment"])
 def test_exact_distribution_reproduces_counting(target):
     # The hidden positives are the labeled ones, each four times: their distribution is known.
@@ -230,9 +222,6 @@ def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target
     assert areas >= whole
 
 
-# -- properties -------------------------------------------------------------------------------
-
-
 @given(
     data=st.data(),
     rows=st.lists(
@@ -273,9 +262,6 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, target, level):
     json.dumps(bounds.to_dict(), allow_nan=False)
 
 
-# -- bad input --------------------------------------------------------------------------------
-
-
 def test_weights_are_refused():
     for counts in (
         ScoreCounts.from_scores([1, 2, 3], [1, 0, 0], sample_weight=[1.0, 2.0, 1.0]),
@@ -296,24 +282,9 @@ def test_a_range_may_be_a_number_in_an_array() -> None:
         recover_bounds(counts, np.array("0.2"))
 
 
-# == sensitivity ===============================================================================
-
-OBSERVED = {  # (alpha, beta, auc): observed AUC
-    (0.25, 0.75, 0.90): 0.70,
-    (0.05, 0.75, 0.65): 0.605,
-    (0.05, 0.95, 0.95): 0.905,
-    (0.25, 1.00, 0.80): 0.725,
-    (0.50, 0.75, 0.95): 0.6125,
-    (0.50, 1.00, 0.65): 0.575,
-}
-
-
 @pytest.fixture(scope="module")
 def counts() -> ScoreCounts:
     return simulate.binormal(1.5).sample(100, 600, alpha=0.25, beta=0.75, random_state=3).counts
-
-
-# -- with data --------------------------------------------------------------------------------
 
 
 def test_auc_is_the_direct_one_at_every_pair(counts):

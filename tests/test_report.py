@@ -16,10 +16,8 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 from tests import strategies
 
 import purecover as pu
@@ -34,8 +32,6 @@ from purecover.exceptions import (
 )
 from purecover.proportions import GivenProportions
 from purecover.report import results
-
-# == evaluate ==================================================================================
 
 WORLD = pu.simulate.binormal(1.5)
 
@@ -271,9 +267,6 @@ def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> No
     )
     assert pooled.matrix().sum() == pytest.approx(4500)
     assert pooled.tp == pytest.approx(np.sum(flagged & sample.truth), rel=0.1)
-
-
-# -- alpha and beta estimated -----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -550,11 +543,6 @@ def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
     assert "take the prior and beta=1 as exact" in note
 
 
-# == others ====================================================================================
-
-
-# == models ====================================================================================
-
 OPTIONS: dict[str, Any] = {"alpha": 0.25, "n_resamples": 0}
 
 
@@ -582,9 +570,6 @@ def test_equal_to_scores_and_evaluate():
     assert same_figures(report, expected)
     assert expected.scores_from is None
     assert not hasattr(model, "coef_")
-
-
-# -- models with scores of their own --------------------------------------------------------------
 
 
 class Bagged(ClassifierMixin, BaseEstimator):
@@ -667,9 +652,6 @@ def test_a_calibrated_classifier_is_judged_by_its_probabilities():
         assert same_figures(report, expected)
 
 
-# -- complaints -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -692,9 +674,6 @@ def test_what_is_wrong_is_said_before_anything_is_fitted(wrong: dict[str, Any], 
         pu.evaluate_model(**arguments)
     assert "parameter of evaluate_model must be" in str(caught.value)
     assert Bagged.fits == 0
-
-
-# == the way through the code ==================================================================
 
 
 def test_an_auc_that_does_not_move_is_not_certain() -> None:
@@ -802,13 +781,3 @@ def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], Modul
     assert len(found.calls) <= 200, "make path prints them"
     assert len(found.files) <= 19
     assert found.calls["_inputs.py", "encode_labels"] == 1
-
-
-def test_folds_that_are_used_up_serve_as_well() -> None:
-    X, labeled, _ = world(300)
-    folds = list(StratifiedKFold(2).split(X, labeled))
-    reports = [
-        pu.evaluate_model(DecisionTreeClassifier(max_depth=2), X, labeled, cv=cv, n_resamples=0)
-        for cv in (iter(folds), folds)
-    ]
-    assert reports[0].proportions == reports[1].proportions

@@ -147,9 +147,6 @@ def document(plain: pu.PUReport) -> dict[str, Any]:
     return plain.to_dict()
 
 
-# -- JSON and back --------------------------------------------------------------------------
-
-
 def schema_at(schema: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     """What a part of the schema comes to, after its references; null is left aside."""
     if "$ref" in part:
@@ -299,9 +296,6 @@ def test_fields_of_newer_versions_are_passed_over(
     assert_same(pu.PUReport.from_dict(newer), plain)
 
 
-# -- what cannot be read --------------------------------------------------------------------
-
-
 ALIKE = {"intervals", "recovered", "observed", "spread", "identification"}
 
 
@@ -332,7 +326,7 @@ def changed(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict
     return out
 
 
-WRONG = (None, True, -1e300, 10**400, [], {}, ["a"], [[1]], {"a": 1}, float("nan"))
+WRONG = (None, True, -1e300, 10**400, {}, ["a"], float("nan"))
 # Repeated from other fields for people's sake, or of no use to the reader.
 UNREAD = {
     "version", "n_labeled", "n_unlabeled", "n_negative", "auc_direct", "infeasible", "auc_repaired",
@@ -382,21 +376,16 @@ def test_wrong_fields_are_named_or_harmless(small: dict[str, Any], value: Any) -
         (("schema",), "purecover.report/2", r"'schema' is 'purecover.report/1', got.*version"),
         (("schema",), KeyError, "without a field 'schema'"),
         (("auc",), KeyError, "missing required field `auc`"),
-        (("auc",), "0.8", "at 'auc': Expected `float . null`, got `str`"),
         (("auc",), float("nan"), "field 'auc' is free of NaN.*write null"),
         (("counts", "thresholds", 3), float("inf"), r"field 'counts.thresholds\[3\]' is free of"),
         (("counts", "labeled", 3), "x", "at 'counts.labeled': numbers are needed"),
-        (("counts", "labeled", 3), -1, "field 'counts'.*non-negative"),
         (("counts", "labeled", 3), 7, "as its fields 'n_thresholds' and 'auc_pu' say"),
         (("counts", "unlabeled"), [1, 2], "field 'counts'.*as long as"),
         (("n_thresholds",), 12, "those of 12 scores"),
         (("metrics", "recovered", "f1"), "x", r"at 'metrics.recovered\[...\]': numbers"),
         (("metrics", "observed", "mcc"), KeyError, "field 'metrics.observed.mcc' is present"),
         (("proportions", "alpha"), 0.99, "field 'proportions'.*alpha < beta"),
-        (("proportions", "scenario"), "both", "at 'proportions.scenario': Invalid enum value"),
         (("options", "top_k"), 10**9, "field 'options'.*at most"),
-        (("options", "f_beta"), 0, "field 'options'.*f_beta"),
-        (("repair",), "magic", "at 'repair': Invalid enum value 'magic'"),
         (("repair_pr",), "hull", "field 'repair_pr' is 'isotonic' or 'blend'"),
         (("checks", 2, "severity"), "grave", r"at 'checks\[2\].severity': Invalid"),
         (("intervals", "f1", "low"), "x", r"at 'intervals\[...\].low': numbers"),
@@ -404,8 +393,6 @@ def test_wrong_fields_are_named_or_harmless(small: dict[str, Any], value: Any) -
         (("estimation", "notes"), [1], r"at 'estimation.notes\[0\]': Expected `str`"),
         (("estimation", "identification", "alpha"), [1], "Expected `array` of length 2"),
         (("truth", "roc", "fpr"), [0, None], "field 'truth.roc' is three lists"),
-        (("random_state",), 1.5, "at 'random_state': Expected `int . null`"),
-        (("scores_from",), 3, "at 'scores_from': Expected `str . null`"),
     ],
 )
 def test_complaints(
@@ -421,7 +408,6 @@ def test_complaints(
         ("", "(?s)'text' parameter of PUReport.from_json.*content of the file"),
         ("report.json", "content of the file, not its name"),
         ("{" * 100_000, "'text' parameter"),
-        ("[" * 100_000, "'text' parameter"),
         (
             '{"schema": "purecover.report/1", "version": "0.1.0", "auc": NaN}',
             "field 'auc' is free of NaN",
@@ -431,7 +417,6 @@ def test_complaints(
             "field 'auc' is free of NaN",
         ),
         ('{"auc": 0.8}', "without a field 'schema'"),
-        ("[]", "'text' parameter"),
         (b"\xff\xfe\xfd", "'text' parameter"),
         ("9" * 10_000, "'text' parameter"),
     ],
@@ -440,9 +425,6 @@ def test_complaints(
 def test_texts_that_are_no_reports(text: str | bytes, message: str) -> None:
     with pytest.raises(pu.exceptions.PurecoverError, match=message):
         pu.PUReport.from_json(text)
-
-
-# -- Markdown -------------------------------------------------------------------------------
 
 
 def tokens_of(text: str) -> list[Any]:
@@ -479,25 +461,19 @@ def test_markdown_shows_the_figures(report: pu.PUReport) -> None:
     [
         HOSTILE,
         "- a",
-        "+ a",
         "# a",
-        "#",
         "1. a",
-        "12) a",
         "=====",
         "---",
-        "***",
         "> a",
         "    a",
         "a  \nb",
         "[a]: b",
         "![a](b)",
         "<b>",
-        "a_b_c",
         "\\",
         "&copy;",
         "|a|b|",
-        "~~~",
         "```",
     ],
 )
@@ -508,9 +484,6 @@ def test_escaped_texts_are_only_text(text: str) -> None:
     shown = "".join(t.content for t in tokens if t.type == "text").replace("\u200b", "")
     expected = "".join(c if c.isprintable() else " " for c in text)
     assert shown == " ".join(expected.split())
-
-
-# -- notebooks ------------------------------------------------------------------------------
 
 
 def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
@@ -531,12 +504,6 @@ def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
     styles = "".join(a.get("style") or "" for _, a in cell.elements)
     assert "url(" not in styles
     assert "position" not in styles
-
-
-# -- the command line -----------------------------------------------------------------------
-
-
-# -- the documentation ----------------------------------------------------------------------
 
 
 def test_the_page_describes_every_field() -> None:

@@ -31,9 +31,6 @@ def read_example(path: Path) -> np.ndarray:
         return np.loadtxt(file, delimiter=",")
 
 
-# -- example data ---------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_the_script_makes_the_bundled_scores(tmp_path: Path) -> None:
     subprocess.run(
@@ -50,9 +47,6 @@ def test_the_script_makes_the_bundled_scores(tmp_path: Path) -> None:
     assert json.loads((tmp_path / name).read_text()) == json.loads((DATA / name).read_text())
 
 
-# -- requirements ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
 def test_requirements_are_hashed_and_hold_no_addresses(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text()
@@ -65,17 +59,11 @@ def test_requirements_are_hashed_and_hold_no_addresses(name: str) -> None:
     assert all("--hash=sha256:" in entry for entry in entries)
 
 
-# -- changelog, version ---------------------------------------------------------------------
-
-
 def test_one_version_everywhere() -> None:
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {purecover.__version__}\n" in cited
     paper = tomllib.loads((ROOT / "paper" / "pyproject.toml").read_text())["project"]
     assert paper["version"] == purecover.__version__
-
-
-# -- documentation --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("latex", [r"\frac12 + x", r"x^12", r"\frac ab", r"\unknowncommand"])
@@ -122,9 +110,6 @@ def test_broken_links_of_built_pages_are_found(tmp_path: Path) -> None:
     assert check.loaded_from_elsewhere(tmp_path) == ["c.html loads https://example.org/x.js"]
 
 
-# -- continuous integration -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("ci", "without", "outcome"),
     [("false", "", "skipped"), ("true", "", "failed"), ("true", "spark,torch", "skipped")],
@@ -154,9 +139,6 @@ def test_a_skipped_special_test_fails_in_ci(
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-# -- archives -------------------------------------------------------------------------------
-
-
 def test_files_that_an_archive_lacks_or_should_not_hold_are_named() -> None:
     check_dist = load(ROOT / "tools" / "check_dist.py")
     found = list(check_dist.differences("the wheel", {"a", "b"}, {"b", "c"}))
@@ -180,8 +162,6 @@ def test_contributors_read_why_each_dependency_is_needed() -> None:
     for dependency in PROJECT["dependencies"]:
         assert f"**{re.split(r'[<>=]', dependency)[0]}**" in text
 
-
-# -- the example -----------------------------------------------------------------------------
 
 FILE = Path(pu.__file__).parent / "data" / "example_scores.csv"
 
@@ -234,9 +214,6 @@ def test_the_command_spares_what_is_there(
     assert run("example", "--out", tmp_path).code == 2
 
 
-# -- security -------------------------------------------------------------------------------
-
-
 def test_every_test_that_the_security_page_names_is_there() -> None:
     lines = (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines()
     rows = [line.split(" | ")[1] for line in lines if re.match(r"\| .* \| .*`.* \|", line)]
@@ -249,9 +226,6 @@ def test_every_test_that_the_security_page_names_is_there() -> None:
             if file != "tests/":
                 path = ROOT / file if "/" in file else ROOT / "tests" / file
                 assert f"def {name}" in path.read_text(encoding="utf-8"), named
-
-
-# -- the front door -------------------------------------------------------------------------
 
 
 def test_make_help_fits_a_screen() -> None:

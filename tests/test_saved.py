@@ -186,9 +186,6 @@ def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
     os.close(reader)
 
 
-# -- faults, in words -----------------------------------------------------------------------
-
-
 class Inner(msgspec.Struct, forbid_unknown_fields=True):
     """Inner.
 

@@ -62,13 +62,6 @@ def test_cross_validate_is_close_to_the_truth(data: tuple[np.ndarray, ...]) -> N
     assert result["test_naive"].mean() < world_auc - 0.05
 
 
-def test_a_classifier_trained_on_other_values(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, truth = data
-    model = LogisticRegression().fit(X, np.where(truth, "yes", "no"))
-    scorer = pu.make_pu_scorer("roc_auc", alpha=0.25)
-    assert scorer(model, X, np.where(labeled, "positive", "unlabeled")) > 0.85
-
-
 def test_sample_weight_by_metadata_routing(data: tuple[np.ndarray, ...]) -> None:
     X, labeled, _ = data
     weight = np.random.default_rng(99).random(labeled.size)
@@ -95,9 +88,6 @@ def test_prior_of_the_whole_sample_is_turned_into_alpha_per_fold() -> None:
     by_frequency = pu.make_pu_scorer("roc_auc", label_frequency=0.4)
     for scorer in (by_prior, by_frequency):
         assert scorer(model, X, s.labeled) == pytest.approx(s.world.auc, abs=0.02)
-
-
-# -- alpha and beta estimated in each fold ----------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -132,19 +122,6 @@ def test_a_fold_that_tells_nothing_is_an_error(data: tuple[np.ndarray, ...]) -> 
     assert np.isnan(scores).all()
     # Known proportions need no scores that differ.
     assert pu.make_pu_scorer("roc_auc", alpha=0.25)(constant, X, labeled) == 0.5
-
-
-def test_estimating_needs_scores() -> None:
-    class Decided:
-        classes_ = np.array([False, True])
-
-        def predict(self, X: Any) -> Any:
-            return X[:, 0] > 0
-
-    X, labeled = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.array([True, False, False, True])
-    assert np.isfinite(pu.make_pu_scorer("recall", alpha=0.25)(Decided(), X, labeled))
-    with pytest.raises(pu.exceptions.InvalidTypeError, match="decision_function or predict_proba"):
-        pu.make_pu_scorer("recall")(Decided(), X, labeled)
 
 
 def rows_of_two_collections(seed: int, n_labeled: int, n_unlabeled: int) -> tuple[np.ndarray, ...]:

@@ -58,9 +58,6 @@ def thresholds_of(case: str) -> np.ndarray:
     return np.unique(np.concatenate([positive.ppf(inner), negative.ppf(inner)]))
 
 
-# -- densities and rates ------------------------------------------------------------------
-
-
 def test_rates_and_densities_agree_with_scipy(case):
     world, t = WORLDS[case], thresholds_of(case)
     positive, negative = REFERENCE[case]
@@ -69,9 +66,6 @@ def test_rates_and_densities_agree_with_scipy(case):
     mid = (t[1:] + t[:-1]) / 2  # scipy and we own bin edges differently
     np.testing.assert_allclose(world.positive_density(mid), positive.pdf(mid), rtol=1e-10)
     np.testing.assert_allclose(world.negative_density(mid), negative.pdf(mid), rtol=1e-10)
-
-
-# -- areas --------------------------------------------------------------------------------
 
 
 def test_auc_is_the_chance_that_a_positive_outranks_a_negative(case):
@@ -103,28 +97,6 @@ def test_auc_pr_against_adaptive_integration_over_scores(case):
     assert world.auc_pr(0.2) == pytest.approx(sum(pieces), abs=1e-9)
 
 
-def test_reference_values_of_the_binormal_world():
-    world = simulate.binormal(1.5)
-    assert world.auc == pytest.approx(stats.norm.cdf(1.5 / math.sqrt(2)), abs=1e-15)
-    assert world.auc_pr(0.25) == pytest.approx(0.6919450, abs=5e-8)
-    assert world.auc_pr(0.1) == pytest.approx(0.4780717, abs=5e-8)
-
-
-# -- prior-dependent figures --------------------------------------------------------------
-
-
-def test_precision_follows_bayes(case):
-    world, t = WORLDS[case], thresholds_of(case)
-    positive, negative = REFERENCE[case]
-    t = t[(positive.sf(t) > 0) | (negative.sf(t) > 0)]
-    expected = 0.3 * positive.sf(t) / (0.3 * positive.sf(t) + 0.7 * negative.sf(t))
-    np.testing.assert_allclose(world.precision(t, 0.3), expected, rtol=1e-9)
-    assert math.isnan(world.precision(math.inf, 0.1))
-
-
-# -- identifiability ----------------------------------------------------------------------
-
-
 def test_inclusions_are_the_extremes_of_the_density_ratio(case):
     world = WORLDS[case]
     positive, negative = REFERENCE[case]
@@ -140,9 +112,6 @@ def test_inclusions_are_the_extremes_of_the_density_ratio(case):
     # On a finite grid an infimum of 0 shows as something small.
     assert world.negative_inclusion == pytest.approx(ratio.min(), rel=1e-4, abs=0.03)
     assert world.positive_inclusion == pytest.approx(1 / ratio.max(), rel=1e-4, abs=0.03)
-
-
-# -- samples ------------------------------------------------------------------------------
 
 
 def test_scores_follow_the_class_distributions(case):
@@ -206,6 +175,3 @@ def test_censored_sample(beta):
     assert sample.proportions.prior("population", sample.counts) == pytest.approx(
         prior, abs=tolerance
     )
-
-
-# -- complaints ---------------------------------------------------------------------------

@@ -41,9 +41,6 @@ scores, labeled = load_example().scores, load_example().labeled
 """
 
 
-# -- what a page asks for -------------------------------------------------------------------
-
-
 def commands_of(text: str) -> list[tuple[str, list[str]]]:
     """The ``$ purecover ...`` lines of a page, each with the lines printed below it."""
     fenced = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -81,9 +78,6 @@ def difference(printed: Sequence[str], expected: Sequence[str]) -> str:
     return "\n".join(
         difflib.unified_diff(expected, said.splitlines(), "the page", "printed", lineterm="")
     )
-
-
-# -- inside the other environment -----------------------------------------------------------
 
 
 def follow_python(text: str, name: str) -> list[str]:
@@ -125,9 +119,6 @@ def inside(pages: Sequence[str]) -> int:
     ]
     print("\n".join(problems), end="")
     return bool(problems)
-
-
-# -- around it ------------------------------------------------------------------------------
 
 
 class Stranger:

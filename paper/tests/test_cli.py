@@ -211,8 +211,7 @@ def test_stores_are_merged(run, results, tmp_path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs_data
-@pytest.mark.parametrize("begun", [False, True], ids=["while workers start", "after a run"])
-def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path, begun: bool) -> None:
+def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path) -> None:
     command = [
         sys.executable, "-m", "purecover_paper", "run", "--dataset", "housing",
         "--repeats", "40", "--networks", "40", "--data", data_folder, "--store", tmp_path,
@@ -222,7 +221,7 @@ def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path, begun: bo
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
         assert "0 of 120 runs" in running.stderr.readline()
-        while begun and not cells_in(tmp_path):
+        while not cells_in(tmp_path):
             assert running.poll() is None
             time.sleep(0.1)
         os.killpg(running.pid, signal.SIGINT)

@@ -183,15 +183,6 @@ def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
     assert asked == [1461]
 
 
-def test_the_next_copy_is_asked_where_one_has_other_counts(monkeypatch, tmp_path):
-    shrink(monkeypatch, "concrete", 2, 1, n_columns=1, n_features=1)
-    table = pd.DataFrame({"cement": ["1", "3"], "strength(MPa)": ["2", "4"]})
-    answer_openml(monkeypatch, {4353: table[:1], 44959: table})
-    data = load_paper_data("concrete", cache=tmp_path)
-    assert data.source == "OpenML 44959"
-    assert data.features.tolist() == [[1], [3]]
-
-
 def test_invented_values_are_refused_wherever_they_come_from(monkeypatch, tmp_path):
     """The right numbers of rows and positives are easily had; the values have a known SHA-256."""
     shrink(monkeypatch, "pima", 2, 1, digest="0" * 64, openml_ids=(37, 38))

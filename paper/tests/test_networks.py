@@ -120,9 +120,8 @@ def test_jobs_change_nothing():
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [
-        pytest.param(estimator, check, id=f"{estimator.preset}-{check.func.__name__}")
-        for model in (networks(), networks(preset="logistic", hidden=3))
-        for estimator, check in estimator_checks_generator(model)
+        pytest.param(estimator, check, id=check.func.__name__)
+        for estimator, check in estimator_checks_generator(networks())
     ],
 )
 @pytest.mark.filterwarnings("ignore:There are")

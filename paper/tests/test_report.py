@@ -198,7 +198,6 @@ def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
 
 
 PROVENANCE = {"Command": "purecover-paper run --store <b>here</b>", "Seed": "0"}
-ONE = Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None)
 
 
 @pytest.fixture(scope="module")
@@ -247,9 +246,8 @@ def test_figures_are_whole_pictures_with_words_for_those_who_do_not_see_them(pag
     [
         [r._replace(dataset="another") for r in paper_records(2, ["gas"])],
         [r for r in paper_records(2, ["gas"]) if r.metric in {"alpha", "beta"}],
-        [r._replace(value=np.nan) for r in paper_records(1, ["gas"])],
     ],
-    ids=["foreign", "estimates-only", "undefined"],
+    ids=["foreign", "estimates-only"],
 )
 def test_a_part_is_reported(records: list[Record], tmp_path: Path) -> None:
     paths = {kind: tmp_path / f"paper.{kind}" for kind in ("html", "markdown", "csv")}
@@ -264,18 +262,3 @@ def test_a_part_is_reported(records: list[Record], tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     measured = {r[:2] + r[3:7] for r in records if np.isfinite(r.value)}
     assert len(rows) == len(measured)
-
-
-def test_a_report_takes_the_place_of_another_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError("No space left on device")
-
-    page = tmp_path / "a.md"
-    page.write_text("old", encoding="utf-8")
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space"):
-        write_report([ONE], provenance={}, markdown=page)
-    assert page.read_text(encoding="utf-8") == "old"
-    assert list(tmp_path.iterdir()) == [page]

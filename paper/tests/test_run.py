@@ -250,9 +250,9 @@ def test_workers_end_with_the_process_that_started_them(tmp_path) -> None:
 def test_killed_often_it_ends_with_the_rows_of_an_undisturbed_run(tmp_path, undisturbed) -> None:
     rng = random.Random(0)  # noqa: S311 - moments, not secrets
     seen = [0]
-    for kill in range(5):
+    for kill in range(3):
         # Mostly one process, at times a parent with workers, which takes longer to start.
-        with start(tmp_path, jobs=2 if kill % 4 == 1 else 1) as running:
+        with start(tmp_path, jobs=2 if kill == 1 else 1) as running:
             for _ in range(rng.choice([1, 1, 2, 3, 4])):  # the first line comes before any cell
                 assert running.stdout.readline()
             time.sleep(rng.uniform(0, 0.2))  # somewhere in the middle of the next cell

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from tests.prior_dummies import Blind, Fixed
+from tests.prior_dummies import Fixed
 
-from purecover.counts import ScoreCounts
 from purecover.estimators.ratios import BBE
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems import ClusteredLabels
@@ -84,14 +82,3 @@ def test_scores_know_nothing_of_their_own_label():
     counts = _clustered._out_of_fold_counts(rows, forest, rng)
     assert (counts.n_labeled, counts.n_unlabeled) == (300, 600)
     assert counts.auc_pu == pytest.approx(0.5, abs=0.08)
-
-
-def test_too_few():
-    with pytest.raises(IdentifiabilityError, match="two labeled and two unlabeled"):
-        ClusteredLabels().fit(np.arange(12.0).reshape(6, 2), [1, 0, 0, 0, 0, 0])
-    with pytest.raises(IdentifiabilityError, match="Blind sees nothing"):
-        ClusteredLabels(Blind()).fit(*two_kinds())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        tiny = ScoreCounts.from_counts([3, 2, 1], [3, 1, 0], [1, 2, 3])
-        assert 0 <= ClusteredLabels().fit(tiny).proportions_.alpha < 1

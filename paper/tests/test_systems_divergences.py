@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
-from purecover import simulate
 from purecover.estimators.ratios import ElkanNoto
 from purecover_paper.systems.divergences import (
     RIDGES,
     SHARES,
     PearsonDivergence,
-    PenalizedL1,
     _cross_validated,
     _held_out,
     bumps,
@@ -120,13 +118,3 @@ def test_held_out_loss_equals_refitting_without_each_fold():
             coefficients = np.maximum(SHARES[i] * kept[0] - kept[1], 0)
             expected -= coefficients @ (SHARES[i] * held[0] - held[1]) / 3
         assert found[i] == pytest.approx(expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.0, 0.1, 0.3, 0.5])
-def test_near_the_truth_in_one_dimension(alpha):
-    samples = (
-        simulate.binormal(3).sample(1000, 5000, alpha=alpha, random_state=i) for i in range(4)
-    )
-    found = [PenalizedL1().fit(s.scores, s.labeled).proportions_.alpha for s in samples]
-    assert np.mean(found) == pytest.approx(alpha, abs=0.06)

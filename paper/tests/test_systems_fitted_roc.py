@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover_paper.systems.fitted_roc import (
     FittedRoc,
@@ -102,15 +101,3 @@ def test_exact_points_give_the_parameters_back(family):
     expected = end_slope(family, parameters_of(family))
     assert estimator.proportions_.alpha == pytest.approx(expected, abs=2e-3)
     assert estimator.diagnostics_["deviance"] < 1e-6
-
-
-@pytest.mark.parametrize(("family", "n_values"), [("binormal", 2), ("power", 3)])
-def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
-    sample = simulate.binormal(2).sample(1000, 5000, alpha=0.3, random_state=0)
-    values = np.digitize(sample.scores, np.linspace(0, 2, n_values - 1))
-    found = FittedRoc(family=family).fit(values, sample.labeled).diagnostics_
-    assert found["n_points"] == n_values - 1
-    assert found["identifiable"] is False
-    assert "many others fit as well" in found["notes"][-1]
-    values = np.digitize(sample.scores, np.linspace(0, 2, n_values))
-    assert FittedRoc(family=family).fit(values, sample.labeled).diagnostics_["identifiable"] is True

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import minimize
 
 import purecover as pu
-from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems import kernel_mean as _kernels
 from purecover_paper.systems.kernel_mean import (
     KernelMean,
@@ -18,11 +17,6 @@ from purecover_paper.systems.kernel_mean import (
     _threshold,
 )
 from purecover_paper.systems.rows import FeatureRows
-
-
-def rows_of_kernel_mean(labeled: Any, unlabeled: Any) -> FeatureRows:
-    sides = [np.asarray(side, dtype=float) for side in (labeled, unlabeled)]
-    return FeatureRows(*(side[:, None] if side.ndim == 1 else side for side in sides))
 
 
 def shifted(
@@ -50,15 +44,6 @@ def test_three_points_by_hand(n_features: int) -> None:
         assert embedding.distance(lam) == pytest.approx(0, abs=1e-6)
     assert embedding.distance(2.5) == pytest.approx(0.2217739, abs=1e-6)
     assert embedding.distance(3.0) == pytest.approx(0.4435478, abs=1e-6)
-
-
-@pytest.mark.parametrize("variant", ["km1", "km2"])
-def test_three_points_have_half_in_common(variant: Any) -> None:
-    # KM1's own threshold, 1, is too high for so few points: it takes the other's.
-    estimator = KernelMean(variant=variant, width=1.0).fit([0.0, 0.0, 1.0], [1, 0, 0])
-    assert estimator.proportions_.alpha == pytest.approx(0.5, abs=0.005)
-    assert estimator.diagnostics_["distance"] == pytest.approx(0.4435478, abs=1e-7)
-    assert estimator.diagnostics_["threshold"] == pytest.approx(0.2 * 0.4435478, abs=1e-4)
 
 
 def by_slsqp(rows: FeatureRows, width: float, lam: float) -> float:
@@ -138,9 +123,3 @@ def test_the_search_ends_before_one() -> None:
     assert estimator.proportions_.alpha == 0.875
     assert estimator.diagnostics_["at_edge"] is True
     assert "alpha may be larger: the search ends at 0.875" in estimator.diagnostics_["notes"]
-
-
-def test_equal_samples_tell_nothing() -> None:
-    X = np.repeat(np.random.default_rng(0).normal(size=(50, 2)), 2, axis=0)
-    with pytest.raises(IdentifiabilityError, match="KernelMean finds no sign"):
-        KernelMean().fit(X, np.arange(100) % 2)

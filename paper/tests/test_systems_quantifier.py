@@ -50,13 +50,6 @@ def test_odd_replicates_say_nothing(estimator: Any, apart: float, alpha: float) 
             assert 0 <= found.low <= found.estimate <= found.high <= 1
 
 
-def test_it_must_be_fitted() -> None:
-    with pytest.raises(InvalidInputError, match="fit"):
-        Quantifier(alpha=0.3).quantify([0.1, 0.2])
-    with pytest.raises(InvalidInputError, match="'estimator'"):
-        Quantifier(alpha=0.3, estimator=pu.estimators.BBE())
-
-
 def test_what_says_nothing_is_refused() -> None:
     first = WORLD.sample(300, 1000, alpha=0.3, random_state=0)
     with pytest.raises(IdentifiabilityError, match="no better than chance"):

@@ -107,6 +107,8 @@ def test_one_column_is_a_score() -> None:
     for door in ((scores[:, None], labeled), (counts,)):
         assert HalfPlane().fit(*door).proportions_ == expected.proportions_
     assert set(expected.interval(method="bound")) == {"alpha", "beta", "delta"}
+    # Labels of halves are tested as those of all rows are.
+    assert HalfPlane()._count(FeatureRows.from_counts(counts)) == counts
 
 
 @pytest.mark.slow

@@ -96,9 +96,6 @@ def mean(means: Summary, what: Combination, column: str, dataset: str = "") -> f
     return mean_of_rows({r: v for r, v in rows.items() if dataset in {"", r.dataset}})
 
 
-# -- tables -------------------------------------------------------------------------------
-
-
 def section(text: str, title: str) -> Table:
     """The table below a heading of the report, its headers first."""
     below = text.split(f"### {title}\n", 1)[1].split("\n#", 1)[0].replace("\\|", "\x00")
@@ -174,9 +171,6 @@ def tables(report: str, means: Summary) -> dict[str, str]:
         "paper_datasets.csv": as_csv(by_dataset(means)),
         "paper_counts.csv": as_csv(counts),
     }
-
-
-# -- figures ------------------------------------------------------------------------------
 
 
 def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Figure:

@@ -53,9 +53,6 @@ class Pair(NamedTuple):
     least: float
 
 
-# -- pairs of densities -----------------------------------------------------------------------
-
-
 def beta_pair(rng: np.random.Generator, n_positive: int, n_negative: int) -> Pair:
     """Beta densities, from broad to very narrow."""
     top = rng.choice([5.0, 100.0, 1000.0])
@@ -143,9 +140,6 @@ def training_set(n_curves: int, rng: np.random.Generator) -> tuple[FloatArray, F
         if start % (50 * CHUNK) == 0:
             print(f"curve {start} of {n_curves}", flush=True)
     return curves, targets
-
-
-# -- the network ------------------------------------------------------------------------------
 
 
 def trained(

@@ -133,7 +133,7 @@ def from_openml(data_id: int) -> Table:
     # text: scikit-learn 1.9 fails on classes that pandas 3.1 takes for numbers. Our own cache keeps
     # the result; without one of its own scikit-learn would fetch the file twice.
     with tempfile.TemporaryDirectory() as home, warnings.catch_warnings():
-        # It tries again after an error; the last one is raised, and told if no source is left.
+        # It tries again after an error; the last one is raised, and reported if no source is left.
         warnings.filterwarnings("ignore", message="Invalid cache|A network error occurred")
         found = fetch_openml(
             data_id=data_id,

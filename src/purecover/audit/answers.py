@@ -610,7 +610,8 @@ def _refuse_ranges(counts: ScoreCounts, given: GivenProportions, possible: Float
     ]
     raise ContradictionError(
         "{function} finds no alpha and beta in the range: the scores allow "
-        f"{', and '.join(said)}.\nHint: check the label column, and whether the range is of another population"
+        f"{', and '.join(said)}.\nHint: check the label column, and whether the range is of "
+        "another population"
     )
 
 

@@ -121,7 +121,7 @@ def train(
 def bag_scale(features: Any, packed: Any) -> tuple[Any, Any]:
     """Mean and inverse standard deviation of each bag (ensembles, features, networks).
 
-    In 64 bits: one row far from all others leaves little of 32 to tell the others apart.
+    In 64 bits: one row far from all others leaves few of 32 bits to distinguish the others.
     """
     import torch
 

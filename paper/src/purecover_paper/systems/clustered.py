@@ -47,7 +47,7 @@ class LabelRates:
     Attributes
     ----------
     n_kinds : int
-        Kinds of labeled examples that were told apart.
+        Kinds of labeled examples that were distinguished.
     lowest, highest : float
         Shares of positives that are labeled, in the kinds where these are smallest and largest.
     surely_unlike : float
@@ -87,7 +87,7 @@ class ClusteredLabels(FeaturePriorEstimator):
         at least, of which those that overlap are then merged; 1 for a single column, which may
         be a score: positives with low scores are no kind of their own.
     classifier : scikit-learn classifier, optional
-        What tells labeled examples of a cluster from unlabeled ones; needs
+        The classifier of labeled examples of a cluster against unlabeled ones; needs
         ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
         their squares and products; above 20 features, the better of one without the latter two
         and of quadratic discriminant analysis.
@@ -107,8 +107,8 @@ class ClusteredLabels(FeaturePriorEstimator):
     and :math:`\alpha_k` their share of the unlabeled. Labeled examples have the density
     :math:`g = \sum_k \lambda_k f_k` with shares :math:`\lambda_k` of their own. If
     :math:`\lambda_k \ne \alpha_k/\alpha`, the largest share of :math:`g` inside the unlabeled
-    density is :math:`\min_k \alpha_k/\lambda_k < \alpha` at best, so that alpha comes out too
-    low. Labeled examples of cluster :math:`k` against all unlabeled ones tell :math:`\alpha_k`,
+    density is :math:`\min_k \alpha_k/\lambda_k < \alpha` at best, so that alpha is too
+    low. Labeled examples of cluster :math:`k` against all unlabeled ones give :math:`\alpha_k`,
     and
 
     .. math:: \alpha = \sum_{k=1}^K \alpha_k.
@@ -177,7 +177,7 @@ class ClusteredLabels(FeaturePriorEstimator):
             prefix = f"cluster {k + 1} of {len(names)}: " if len(names) > 1 else ""
             notes += [prefix + note for note in run.notes]
         if self.n_clusters != "auto" and len(names) < self.n_clusters:
-            notes.append(f"only {len(names)} clusters could be told apart")
+            notes.append(f"only {len(names)} clusters could be distinguished")
         alphas = tuple(float(run.a) for run in runs)
         details: dict[str, Any] = {
             "n_clusters": len(names),

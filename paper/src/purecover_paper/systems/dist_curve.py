@@ -281,7 +281,7 @@ class DistCurve(PriorEstimator):
     (``paper/tools/train_dist_curve.py`` does it again, and ``dist_curve.json`` beside the weights
     is the log). On shapes like these it errs little where alpha is moderate and the classes are
     apart. It is drawn to the middle, as a mean over all the samples it takes for possible: alpha
-    comes out too high where it is small and classes overlap, and too low, by some hundredths,
+    is too high where it is small and classes overlap, and too low, by some hundredths,
     where it is near 1. On shapes it never saw, it may be wrong by any amount and will not say so.
     With more data it does not converge to the truth, but to what the network takes the limiting
     curve for. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.

@@ -77,7 +77,7 @@ def typical_distance(rows: FeatureRows, rng: np.random.Generator) -> float:
     """Median distance between two of all rows, of those that differ; 1 if none do."""
     some = rng.permutation(np.concatenate((rows.labeled, rows.unlabeled)))[:_PAIRS]
     squares = squared_distances(some, some)[np.triu_indices(len(some), 1)]
-    # Products round: what is equal may come out a little apart.
+    # Products round: equal values may differ a little.
     apart = squares[squares > 1e-12 * squares.max(initial=0)]
     return float(np.sqrt(np.median(apart))) if apart.size else 1.0
 

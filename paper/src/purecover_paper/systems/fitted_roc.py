@@ -242,7 +242,7 @@ class FittedRoc(PriorEstimator):
     with the power family. In the binormal one :math:`x` belongs to positives alone. A sample
     that is a mixture itself, as the labeled are with wrong labels and the unlabeled with the
     samples exchanged, has a curve that no binormal one comes near at the end: both slopes are
-    then far too small, so that beta comes out close to 1, and a note says so.
+    then far too small, so that beta is close to 1, and a note says so.
 
     References
     ----------

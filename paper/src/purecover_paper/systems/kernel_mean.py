@@ -149,7 +149,7 @@ class KernelMean(FeaturePriorEstimator):
         a = 1 - 1 / lam
         at_edge = low == 1 or high == MOST_LAMBDA
         if embedding.apart == 0:
-            a = 1.0  # not one point tells the samples apart
+            a = 1.0  # no point distinguishes the samples
         elif low == 1:
             a = 0.0
             notes.append(

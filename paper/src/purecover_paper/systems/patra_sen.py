@@ -20,7 +20,7 @@ _AT_A_TIME = 64
 """Shares of negatives that are tried together, for all of them to stay in the cache."""
 
 _FIRST_GAP = 32
-"""Gap between the shares that are tried first; gaps are halved where that may tell more."""
+"""Gap between the shares that are tried first; gaps are halved where that may find a closer one."""
 
 
 @register_prior_estimator("patra-sen")
@@ -73,7 +73,7 @@ class PatraSen(PriorEstimator):
 
     It depends on the order of the scores only, and needs no bandwidth and no bound. It is right
     in the limit if the best scores are pure. Where the classes overlap much the bend is a gentle
-    curve, the distance cannot be told from 0 well before the true share, and alpha comes out
+    curve, the distance cannot be distinguished from 0 well before the true share, and alpha is
     too high. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
     Each estimate is one isotonic regression for each share that is tried, of a bounded number
     of groups.

@@ -66,7 +66,7 @@ class Regrouping(PriorEstimator):
 
     Known to fail: too low where a pure region does exist.
 
-    Where negatives are found among the positives at every score, estimators of alpha come out
+    Where negatives are found among the positives at every score, estimators of alpha are
     too high, by as much as the negatives contain of the positives. Counting the negatives with
     the highest scores among the positives makes a new problem with a pure region, whose alpha
     is smaller.
@@ -99,7 +99,7 @@ class Regrouping(PriorEstimator):
     .. math:: a' = \frac{1+s}{1+1/a},
 
     which is below :math:`a` whenever :math:`a > s`. So the estimate is lowered by an amount
-    that does not depend on how much too high it was, since scores alone do not tell that. It
+    that does not depend on how much too high it was, since scores alone do not show that. It
     helps where positives and negatives overlap everywhere, and it hurts where a pure region
     exists: of a true alpha of 0.25 as little as 0.22 may be left, of 0.5 as little as 0.37. Do
     not use it where the highest scores are known to be pure.

@@ -210,7 +210,12 @@ class FeaturePriorEstimator(PriorEstimator):
         return rows
 
     def _count(self, data: ScoreCounts | FeatureRows) -> ScoreCounts:
-        return data if isinstance(data, ScoreCounts) else data.out_of_fold_counts()
+        if isinstance(data, ScoreCounts):
+            return data
+        if data.n_features > 1:
+            return data.out_of_fold_counts()
+        column = np.concatenate((data.labeled[:, 0], data.unlabeled[:, 0]))
+        return ScoreCounts.from_scores(column, np.arange(column.size) < data.n_labeled)
 
     def _half(self, data: ScoreCounts | FeatureRows, rng: np.random.Generator) -> FeatureRows:
         return _rows_of(data).half(rng)

@@ -82,14 +82,14 @@ class TIcE(FeaturePriorEstimator):
 
     The article uses ``n_intervals=4, max_bepp=5, min_size=10, error=None, n_folds=5``. The
     defaults here are those of later comparisons, but for ``min_size``: with thousands of
-    examples the article's choice makes margins so wide that alpha comes out far too high. With
+    examples the article's choice makes margins so wide that alpha is far too high. With
     a fixed ``min_size`` the number of boxes grows with the data and their sizes do not, so that
     the largest of all bounds is one of those that fail by much, and alpha falls as examples are
     added. Boxes that grow make the largest failure shrink.
 
     It needs labeled examples that are a random sample of the positives, and a box of the grid
     that holds positives only, with enough of them. A bound leans low, so that alpha leans high.
-    Where a few features tell the classes apart, others that say nothing do little harm; where
+    Where a few features distinguish the classes, uninformative ones do little harm; where
     many share in it, no box of enough examples is pure, and it leans high by much. Where many
     boxes are pure, the largest of many bounds is likely one of those that fail, and alpha leans
     low: a smaller error, a larger ``min_size``, or fewer intervals, are the remedy. On
