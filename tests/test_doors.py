@@ -10,7 +10,9 @@ import io
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -533,6 +535,21 @@ def test_doors_agree(seed, tmp_path, capsys, monkeypatch):
     quick = [name for name in DOORS if name not in SLOW]
     doors = np.random.default_rng(seed).choice(quick, 8, replace=False).tolist()
     assert check_doors(case, doors) >= 4
+
+
+def test_threads_make_one_report_and_touch_no_filter():
+    rng = np.random.default_rng(0)
+    labeled = rng.random(300) < 0.3
+    scores = rng.normal(size=300) + labeled
+    before = list(warnings.filters)
+
+    def make(_: int) -> str:
+        many = pu.evaluate_many({"s": scores, "y": labeled}, "y", score="s", n_resamples=20)
+        return pu.evaluate(scores, labeled, alpha=0.3, n_resamples=20).to_json() + str(many)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(make, range(24)))) == 1
+    assert warnings.filters == before
 
 
 @pytest.mark.slow
