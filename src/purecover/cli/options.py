@@ -155,7 +155,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "alpha": Option(SHARE, "Share of positives among the unlabeled, from 0 to 1, or the range "
             "it lies in: 0.02..0.1 or '<= 0.1'. Estimated if omitted."),
         "judged": Option(TEXT, "Answers of people who judged rows: a file of purecover judge or "
-            "audit sample, by default the one beside FILE; or a column of FILE."),
+            "audit sample, by default the one beside FILE (FILE:COLUMN if its verdicts are not in "
+            "the column 'positive'); or a column of FILE."),
         "hits": Option(HITS, "A past hit rate: 25/40 if 25 of 40 unlabeled rows that were followed "
             "up for their high scores were positive."),
         "hits_from": Option(TARGET, "Which rows were followed up: some with at least this score, "

@@ -172,8 +172,8 @@ def read_rows(
         )
     source = files.name_of(file)
     answers = None if judged is None else _answers_of(file, judged)
-    column = judged if answers is None else None
-    wanted = columns.roles(truth=truth, groups=groups, judged=column)
+    verdicts = judged if answers is None else None
+    wanted = columns.roles(truth=truth, groups=groups, judged=verdicts)
 
     def request(available: list[str]) -> files.Request:
         rows = columns.request(source, available, wanted)
@@ -191,36 +191,38 @@ def read_rows(
     n_blank = count_blanks(words["labeled"]) if columns.missing_is_unlabeled else None
     rows = FileRows(table, labeled, negative, true, n_blank)
     if answers is not None:
-        return replace(rows, judged=_read_judged(rows, answers))
+        return replace(rows, judged=_read_judged(rows, *answers))
     if "judged" in found:
         values = words["judged"].values
         return replace(rows, judged=[values[code] for code in words["judged"].codes])
     return rows
 
 
-def _answers_of(file: str, judged: str) -> Path | None:
-    """Return the file of answers, or None if a column is named."""
-    from purecover.audit.designs import answers_beside
+def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
+    """Return the file of answers and its column of verdicts, or None if FILE has the column."""
+    from purecover.audit.designs import ANSWER, answers_beside
 
     if judged != BESIDE:
-        return Path(judged) if Path(judged).is_file() else None
+        name, _, column = judged.rpartition(":")
+        pairs = ((judged, ANSWER), (name, column))
+        return next((pair for pair in pairs if Path(pair[0]).is_file()), None)
     if file == STDIO or not answers_beside(file).is_file():
         missing = "" if file == STDIO else f", such as {show(answers_beside(file).name)}"
         raise CommandError(
             f"--judged finds no answers beside {files.name_of(file)}{missing}.\n"
             "Hint: purecover judge FILE writes them; or name a file, or a column of verdicts."
         )
-    return answers_beside(file)
+    return str(answers_beside(file)), ANSWER
 
 
-def _read_judged(rows: FileRows, file: Path) -> JudgedRows:
+def _read_judged(rows: FileRows, file: str, answer: str) -> JudgedRows:
     """Read answers about rows, which were drawn by one of the scores."""
     from purecover.audit.designs import JudgedRows
 
     failed: list[PurecoverError] = []
     for scores in rows.score_columns.values():
         try:
-            return JudgedRows.read_csv(file, scores, rows.labeled)
+            return JudgedRows.read_csv(file, scores, rows.labeled, answer=answer)
         except PurecoverError as error:
             failed.append(error)
     failed[0].parameter = "judged"
