@@ -10,7 +10,9 @@ import io
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -573,6 +575,21 @@ def test_answers_in_a_file_are_met_by_all_doors(tmp_path, capsys, monkeypatch):
     _worker.make_report(Evaluate(str(tmp_path), str(path), request), lambda _: None)
     assert not differences(json.loads(Path("report.json").read_text()), expected)
     assert found["proportions"]["origin"].startswith("ReferencePosterior and audit")
+
+
+def test_threads_make_one_report_and_touch_no_filter():
+    rng = np.random.default_rng(0)
+    labeled = rng.random(300) < 0.3
+    scores = rng.normal(size=300) + labeled
+    before = list(warnings.filters)
+
+    def make(_: int) -> str:
+        many = pu.evaluate_many({"s": scores, "y": labeled}, "y", score="s", n_resamples=20)
+        return pu.evaluate(scores, labeled, alpha=0.3, n_resamples=20).to_json() + str(many)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(make, range(24)))) == 1
+    assert warnings.filters == before
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ estimate.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -527,9 +526,7 @@ def draw_replicates(
     that the scores do not determine alpha and beta.
     """
     try:
-        with warnings.catch_warnings():
-            # A repair has warned of the data before.
-            warnings.simplefilter("ignore", exceptions.RecoveryWarning)
+        with valid.unheard_repairs():  # a repair has warned of the data before
             return draw(), estimation
     except exceptions.IdentifiabilityError as error:
         if estimation is None:
