@@ -32,6 +32,7 @@ from purecover.report.pipeline import (
     find_proportions,
     make_report,
     recover,
+    settle,
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
@@ -356,6 +357,7 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     if first is None or known is None or known.estimation is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
+        given = settle(counts, given, level=settings.confidence_level)
         proportions = find_proportions(counts, given, asked)
         return make_report(ScoredRows(counts), given, proportions, settings, only=only)
     found = recover(ScoredRows(counts), known.estimation.proportions, settings, only=only)

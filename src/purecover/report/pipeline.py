@@ -361,8 +361,8 @@ def check_design(judged: Any, assume: Collection[str]) -> None:
             "judged",
             "rows with their design",
             "verdicts alone",
-            "audit.draw(scores, labeled).answer(verdicts) says how rows were drawn; if the judged "
-            f"rows are a random sample of their side, add assume=[{RANDOM_VERDICTS!r}]",
+            "answers to rows of audit.draw (purecover judge) come with it; if rows are a random "
+            f"sample of their side, assume {RANDOM_VERDICTS!r} (--assume {RANDOM_VERDICTS})",
         )
 
 
