@@ -124,9 +124,9 @@ def judge_rows(task: Judge) -> Judged:
         for row in judging.upcoming(_UPCOMING)
     ]
     ends = (0.0, 1.0) if interval is None else (interval.low, interval.high)
-    return Judged(
-        upcoming, wanted.figure, *ends, status, *judging.tally().values(), remarks(judging)
-    )
+    said = judging.tally()
+    yes, no, skip = said["yes"], said["no"], said["skip"]
+    return Judged(upcoming, wanted.figure, *ends, status, yes, no, skip, remarks(judging))
 
 
 def _command(file: str, request: ReportRequest) -> str:

@@ -123,9 +123,9 @@ class PairedRows:
         mass = self._mass
         variance = 0.0
         for side in (self.labeled, ~self.labeled):
-            size = mass[side] @ self.rows[side]  # Kish's effective number of rows
-            size = size**2 / (mass[side] ** 2 @ self.rows[side])
-            variance += _scatter(parts[side], self.rows[side], size)
+            weight, rows = mass[side], self.rows[side]
+            size = float(weight @ rows) ** 2 / float(weight**2 @ rows)  # effective, by Kish
+            variance += _scatter(parts[side], rows, size)
         return math.sqrt(variance)
 
     @property
