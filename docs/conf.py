@@ -80,7 +80,7 @@ html_theme_options = {
     "collapse_navigation": True,  # each page lists its neighbors, not all pages
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 8,
-    "secondary_sidebar_items": {"**": ["page-toc"], **dict.fromkeys(_ALONE, [])},
+    "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -53,11 +53,13 @@ def readme() -> Figure:
 
     example = pu.load_example()
     report = pu.evaluate(example.scores, example.labeled, alpha=example.alpha)
-    ax = pu.RecoveredRocDisplay(report.roc, band=report.roc_band).plot().ax_
+    display = pu.RecoveredRocDisplay(report.roc, band=report.roc_band)
+    figure, ax = new(5.4, 5)
+    display.plot(ax)
     fpr, tpr, _ = roc_curve(example.truth, example.scores)
     ax.plot(fpr, tpr, color="black", linewidth=0.9, label="true classes (not used)")
     ax.legend(loc="lower right")
-    return ax.figure
+    return figure
 
 
 def gallery(script: str, number: int = 1) -> Figure:
@@ -76,7 +78,8 @@ def repairs() -> Figure:
     raw = pu.recover_roc(sample.counts, sample.proportions, repair="none")
     figure, ax = new(5, 5)
     ax.plot(raw.fpr_raw, raw.tpr_raw, ".", color="0.5", ms=3, label="raw points")
-    for repair, style in (("isotonic", "-"), ("hull", "--")):
+    kinds: dict[Any, str] = {"isotonic": "-", "hull": "--"}
+    for repair, style in kinds.items():
         roc = pu.recover_roc(sample.counts, sample.proportions, repair=repair)
         ax.plot(roc.fpr, roc.tpr, style, lw=2, label=f"{repair} (AUC {roc.auc:.3f})")
     at = raw.thresholds[1:]
