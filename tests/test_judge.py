@@ -329,6 +329,7 @@ def test_what_cannot_be_judged_is_refused(run, tmp_path, options, says) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
 def test_keys_need_no_enter_in_a_terminal(tmp_path: Path) -> None:
     import pty
+    import select
     import termios
 
     data = write_data(tmp_path / "d.csv")
@@ -344,10 +345,11 @@ def test_keys_need_no_enter_in_a_terminal(tmp_path: Path) -> None:
     def until(words: bytes) -> None:
         nonlocal shown
         while words not in shown:
+            assert select.select([shell], [], [], 60)[0], shown
             shown += os.read(shell, 65536)
         shown = shown.partition(words)[2]
 
-    until(b"by the scores alone")
+    until(b"alone.")
     for keys, answered in [(b"y", b"1 of 10"), (b"\x1b[Dn", b"2 of 10"), (b"\x1b[Bys", b"3 of 10")]:
         os.write(shell, keys)
         until(answered)
