@@ -363,9 +363,10 @@ def draw_pairs(
             one, again = found[name], estimates
             if estimates is not None and name != reference:
                 again = Replayed(np.concatenate(estimates.found))  # type: ignore[assignment]
+            drawn_again: Any = paired.ScoreDraws(shared, name)
             one = replace(
                 one,
-                rows=replace(one.rows, resampler=paired.ScoreDraws(shared, name)),
+                rows=replace(one.rows, resampler=drawn_again),
                 settings=replace(one.settings, progress=part_of(progress, i, len(found))),
             )
             result = one.resample(again, n_resamples, seed)

@@ -193,9 +193,9 @@ def _check_ranges(source: Source, saved: SavedReport) -> None:
     for name, each in every.items():
         found[f"{name}.confidence_level"] = each.confidence_level, (1e-8, 1 - 1e-8)
         found[f"{name}.low"] = each.low, (-math.inf, each.high)
-    for name, (value, (low, high)) in found.items():
-        if value is not None and (value < low - _ROUNDING or value > high + _ROUNDING):
-            raise source.complaint(name, f"from {low:g} to {high:g}", valid.show(value))
+    for name, (got, (low, high)) in found.items():
+        if got is not None and (got < low - _ROUNDING or got > high + _ROUNDING):
+            raise source.complaint(name, f"from {low:g} to {high:g}", valid.show(got))
 
 
 _ROUNDING = 1e-9
