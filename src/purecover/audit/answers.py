@@ -169,7 +169,8 @@ def weigh(
         found = log_binomial(strata.positive[s], strata.judged[s], found)
         most = found.max(axis=1, keepdims=True)
         likely[s] = np.exp(found - most)
-        odds += most + np.log(likely[s] @ shifts.T)
+        with np.errstate(divide="ignore"):
+            odds += most + np.log(likely[s] @ shifts.T)
     odds += log[:, None]
     # Hidden positives unlike the labeled ones may lie where these do not; those like them may not,
     # which is no evidence against them.

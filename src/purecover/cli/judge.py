@@ -55,6 +55,7 @@ def judge(file: str, /, **given: Any) -> int:
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
     """
+    from purecover.audit.designs import answers_beside
     from purecover.audit.judging import Judging
     from purecover.cli.rows import Columns, read_rows
 
@@ -64,7 +65,7 @@ def judge(file: str, /, **given: Any) -> int:
     n = given.get("n", _ENOUGH)
     if n < 1:
         raise CommandError(f"--n must be at least 1, got {n}.")
-    kept = answers_file(file)
+    kept = answers_beside(file)
     output.check_writable("the file of answers,", str(kept), not_this=file)
     rows = read_rows(file, Columns.among(given), cells=partial(_visible, file, given))
     judging = Judging(
@@ -78,14 +79,6 @@ def judge(file: str, /, **given: Any) -> int:
     why = _ask_all(judging, file, width, None if width is not None else n)
     output.tell("\n".join(_summary(judging, file, rows, given, why)))
     return 0
-
-
-def answers_file(file: str) -> Path:
-    """Return where the answers about the rows of a file are kept."""
-    path = Path(file)
-    return path.with_name(
-        f"{path.name.removesuffix('.gz').rpartition('.')[0] or path.name}.judged.csv"
-    )
 
 
 def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
