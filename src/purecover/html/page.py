@@ -413,7 +413,9 @@ def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **va
 
 
 def _filled(name: str, **values: Any) -> str:
-    return str(_environment().get_template(name).render(**values))
+    page = str(_environment().get_template(name).render(**values))
+    # Names of files and columns may hold halves of characters, which no file can.
+    return page.encode(errors="backslashreplace").decode()
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
@@ -20,7 +19,7 @@ from purecover._typing import ArrayLike, Scenario
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
-from purecover.exceptions import PurecoverError, RecoveryWarning
+from purecover.exceptions import PurecoverError
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
@@ -33,6 +32,7 @@ from purecover.report.pipeline import (
     find_proportions,
     make_report,
     recover,
+    settle,
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
@@ -316,9 +316,8 @@ def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
     if part.counts is None or part.reason is not None:
         return left_out(part, part.reason)
     try:
-        with warnings.catch_warnings():
-            # Of hundreds of rows many warn of the same; checks of each row say it too.
-            warnings.simplefilter("ignore", RecoveryWarning)
+        # Of hundreds of rows many warn of the same; checks of each row say it too.
+        with valid.unheard_repairs():
             report = _report(part.counts, part.seed, job, first)
     except PurecoverError as error:
         error.function = error.function or "evaluate"
@@ -358,6 +357,7 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     if first is None or known is None or known.estimation is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
+        given = settle(counts, given, level=settings.confidence_level)
         proportions = find_proportions(counts, given, asked)
         return make_report(ScoredRows(counts), given, proportions, settings, only=only)
     found = recover(ScoredRows(counts), known.estimation.proportions, settings, only=only)

@@ -10,12 +10,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from purecover import _validation as valid
-from purecover._codec import Source, document_text, json_schema, picked, written
+from purecover._codec import Source, document_text, json_schema, written
 from purecover._inputs import rows_frame
 from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
-from purecover.counts import PURoc, ScoreCounts
+from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import MissingDependencyError
 from purecover.intervals.interval import CurveBand, Interval, ends_of
@@ -31,6 +31,7 @@ from purecover.report.prices import Price, estimate_by_others
 from purecover.report.saving import (
     MAX_THRESHOLDS,
     SCHEMA,
+    TrueFigures,
     read_fields,
     report_source,
     saved_bands,
@@ -45,38 +46,6 @@ HARDER = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 _FRAMES = ("pandas", "polars", "pyarrow")
 """Libraries of data frames, in the order in which they are looked for."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrueFigures(Frozen):
-    """Figures of the same scores against the true classes.
-
-    Attributes
-    ----------
-    alpha, beta : float
-        True shares of positives among the unlabeled and the labeled.
-    prior : float
-        True prior of the target.
-    metrics : dict of str to float
-        True values of the metrics.
-    roc : PURoc
-        The true curve; its rates are those of the true classes.
-
-    Notes
-    -----
-    Rates are of all rows of a true class, labeled and unlabeled together. Where labels are not
-    drawn at random, rows of the unlabeled alone can have others.
-    """
-
-    alpha: float
-    beta: float
-    prior: float
-    metrics: dict[str, float]
-    roc: PURoc
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return picked(self, "alpha", "beta", "prior", "metrics")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -535,7 +504,4 @@ class PUReport(Frozen):
 
 def restore_report(source: Source, saved: SavedReport) -> PUReport:
     """Return the report in a document."""
-    fields = read_fields(source, saved)
-    if fields["truth"] is not None:
-        fields["truth"] = TrueFigures(**fields["truth"])
-    return PUReport(**fields)
+    return PUReport(**read_fields(source, saved))
