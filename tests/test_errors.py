@@ -103,6 +103,7 @@ VALID = {
     "recover_calibration": PROBABLE,
     "recover_decision_curve": PROBABLE,
     "recover_hidden": {**BOTH, "theta": 0.6},
+    "judge": {"frame": ROWS, "score": "scores", "labeled": "labeled", "threshold": 1.0},
     "judge_hidden": {"counts": COUNTS, "cuts": 2.0, "n_positive": [2, 1], "n_audited": [3, 3]},
     "recover_mean": {**BOTH, "f": [1.0, 0.5, 0.2, 0.1, 0.0, 0.3]},
     "recover_metrics": BOTH,
