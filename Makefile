@@ -89,8 +89,11 @@ fuzz: $(VENV)/.dev ## Search at random for inputs that break functions and comma
 size: $(VENV)/.dev ## Print lines of code, public names and options (ARGS="--against REV")
 	$(BIN)/python tools/size.py $(ARGS)
 
-freeze: $(VENV)/.dev ## Write down anew the figures and signatures that must not change unnoticed
+freeze: $(VENV)/.dev ## Write anew what must not change unnoticed: figures, printed reports, numbers of pages
 	$(BIN)/python tools/freeze.py
+	$(BIN)/python -m pytest -q -m "" tests/test_golden.py --renew
+	$(BIN)/python tools/fill_pages.py
+	$(BIN)/python tools/make_pictures.py
 
 paper: $(VENV)/.dev ## Run the quick study of the paper and write paper.html (five minutes)
 	$(BIN)/purecover-paper run --quick --store paper-quick $(ARGS)
