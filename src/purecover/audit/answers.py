@@ -236,6 +236,7 @@ class AuditPosterior(Frozen):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
     _draws: FloatArray = field(repr=False)
+    _purity_draws: FloatArray = field(repr=False)
 
     @property
     def alpha(self) -> Interval:
@@ -519,6 +520,7 @@ def posterior_of(
         ranges=given.ranges,
         hits=given.hits,
         _draws=found.shares,
+        _purity_draws=found.purity,
     )
 
 

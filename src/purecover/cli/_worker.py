@@ -121,7 +121,11 @@ def judge_rows(task: Judge) -> Judged:
     status, interval = status_line(judging)
     cut = partial(formats.cut, longest=_LONGEST_CELL)
     upcoming = [
-        NextRow(row, [(cut(name), cut(text)) for name, text in judging.cells(row).items()])
+        NextRow(
+            row,
+            [(cut(name), cut(text)) for name, text in judging.cells(row).items()],
+            judging.note(row),
+        )
         for row in judging.upcoming(_UPCOMING)
     ]
     ends = (0.0, 1.0) if interval is None else (interval.low, interval.high)

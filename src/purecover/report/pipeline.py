@@ -56,7 +56,8 @@ from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, roc_fr
 from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
 from purecover.recovery.rates import least_delta
 from purecover.report.prices import find_prices
-from purecover.report.results import PUReport, TrueFigures
+from purecover.report.results import PUReport
+from purecover.report.saving import TrueFigures
 
 if TYPE_CHECKING:
     from purecover.audit.designs import JudgedRows
