@@ -390,7 +390,7 @@ class ElkanNoto(PriorEstimator):
         used = np.flatnonzero(pooled)
         rates = counts.labeled[used] / pooled[used]
         tau = np.zeros(pooled.size)
-        tau[used] = isotonic_regression(rates, weights=pooled[used], increasing=False).x
+        tau[used] = -isotonic_regression(-rates, weights=pooled[used]).x
         return np.clip(tau, 0.0, 1.0)
 
     def _labeled_given_positive(self, tau: FloatArray, counts: ScoreCounts) -> float:
