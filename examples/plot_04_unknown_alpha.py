@@ -35,4 +35,4 @@ for name, interval in (
 
 # %%
 # More: :doc:`when such an estimate can be trusted </howto/unknown_alpha>`,
-# :doc:`which estimator to choose </explanation/choosing_estimator>`.
+# :doc:`which estimator to choose </explanation/estimators>`.

@@ -184,16 +184,10 @@ def test_merged_bins_hold_enough() -> None:
 def test_curve_of_a_fit() -> None:
     counts = counts_of(P, Q, 10_000, 10_000)
     fitted = AlphaMax(step=0.01).fit(counts)
-    np.testing.assert_allclose(fitted.curve_.log_likelihood, curve(P, Q, GRID), atol=1e-12)
-    assert fitted.proportions_.alpha == fitted.curve_.elbow == 0.2
-    assert fitted.diagnostics_["end_of_plateau"] == pytest.approx(0.2)
-    assert repr(fitted.curve_) == "AlphaMaxCurve(100 points, elbow at 0.2)"
-    table = fitted.curve_.frame()
-    assert list(table) == ["inclusion", "log_likelihood", "corrected", "heuristic"]
-    plain = fitted.curve_.to_dict()
-    assert plain["elbow"] == 0.2
-    with pytest.raises(ValueError, match="read-only"):
-        fitted.curve_.inclusion[0] = 1.0
+    found = fitted.diagnostics_
+    np.testing.assert_allclose(found["log_likelihood"], curve(P, Q, GRID), atol=1e-12)
+    assert fitted.proportions_.alpha == 0.2
+    assert found["end_of_plateau"] == pytest.approx(0.2)
 
 
 def test_noisy_labels_by_two_runs() -> None:
@@ -208,7 +202,7 @@ def test_when_labels_are_taken_as_clean() -> None:
     tested = AlphaMaxN().fit(clean)
     assert clean_test(clean).clean
     assert tested.proportions_.beta == 1.0
-    assert tested.curve_flipped_ is None
+    assert tested.diagnostics_["labeled_run"] is None
     assert any("taken as clean" in note for note in tested.diagnostics_["notes"])
     assert tested.proportions_.alpha == AlphaMax().fit(clean).proportions_.alpha
     noisy = pure_world(1000, 5000, 0.3, seed=2, beta=0.7).counts

@@ -443,11 +443,8 @@ FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
     "fitted-roc": (systems.FittedRoc, 1e-3),
     "fitted-roc, power": (lambda: systems.FittedRoc(family="power"), 1e-3),
     "elkan-noto": (pu.estimators.ElkanNoto, 1e-9),
-    "elkan-noto, e1": (lambda: pu.estimators.ElkanNoto(variant="e1"), 1e-9),
-    "elkan-noto, e2": (lambda: pu.estimators.ElkanNoto(variant="e2"), 1e-9),
     # To a step of the grid, whose origin moves with the ends of the scores.
     "dedpul": (pu.estimators.DEDPUL, 0.0021),
-    "dedpul, normal": (lambda: pu.estimators.DEDPUL(scale="normal"), 0.0021),
     "dist-curve": (
         lambda: systems.DistCurve(n_curves=400),
         1e-9,
@@ -498,7 +495,7 @@ def test_some_depend_on_the_order_of_scores_only(make: Callable[[], PriorEstimat
     ("make", "near"),
     [
         (systems.PatraSen, 0),
-        *((lambda v=v: pu.estimators.ElkanNoto(variant=v), 1e-9) for v in ("e1", "e2", "e3")),
+        (pu.estimators.ElkanNoto, 1e-9),
         (pu.estimators.DEDPUL, 0.005),
         (lambda: systems.Regrouping(TopRatio()), 0.02),
     ],
@@ -531,8 +528,6 @@ def mean_error(
         (systems.PatraSen, 3, 0.02),
         (pu.estimators.DEDPUL, 3, 0.01),
         (pu.estimators.ElkanNoto, 3, 0.01),
-        (lambda: pu.estimators.ElkanNoto(variant="e1"), 9, 0.01),
-        (lambda: pu.estimators.ElkanNoto(variant="e2"), 9, 0.01),
         (systems.FittedRoc, 2, 0.02),
         (pu.estimators.LabelCurve, 2.5, 0.02),
         (systems.GaussianMixtures, 2, 0.02),

@@ -13,6 +13,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from markdown_it import MarkdownIt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -103,6 +104,19 @@ class RegistryTable(SphinxDirective):
         return container.children
 
 
+class ReleaseNotes(SphinxDirective):
+    """The notes of ``CHANGELOG.md``, below the line that begins them."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write Markdown as HTML."""
+        source = Path(self.env.srcdir).parent / "CHANGELOG.md"
+        self.env.note_dependency(str(source))
+        _, _, notes = source.read_text(encoding="utf-8").partition("<!-- releases -->")
+        html = MarkdownIt().enable("table").render(notes)
+        html = html.replace("<table>", '<table class="table">')
+        return [nodes.raw("", html, format="html")]
+
+
 class EstimatorTable(RegistryTable):
     """A table of all registered estimators."""
 
@@ -142,6 +156,7 @@ class MetricTable(RegistryTable):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     app.add_directive("estimator-table", EstimatorTable)
+    app.add_directive("release-notes", ReleaseNotes)
     app.add_directive("check-table", CheckTable)
     app.add_directive("metric-table", MetricTable)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

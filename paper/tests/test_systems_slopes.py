@@ -25,7 +25,7 @@ def counts_of(unlabeled: list[int], labeled: list[int]) -> pu.ScoreCounts:
 
 
 def elbow_of(cls: type[AlphaMax], unlabeled: list[int], labeled: list[int]) -> float:
-    return float(cls(step=0.01).fit(counts_of(unlabeled, labeled)).curve_.elbow)
+    return float(cls(step=0.01).fit(counts_of(unlabeled, labeled)).proportions_.alpha)
 
 
 def test_elbows_of_exact_histograms() -> None:

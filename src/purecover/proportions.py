@@ -62,7 +62,7 @@ def check_share_or_range(name: str, value: object, closed: str = "both") -> floa
     """Return a share, or the two ends of a range of shares in rising order."""
     if not valid.is_iterable(value) or isinstance(value, (str, bytes, Mapping)):
         return check_share(name, value, closed)
-    ends = [check_share(name, each) for each in value]  # type: ignore[attr-defined]
+    ends = [check_share(name, each) for each in value]
     if len(ends) != 2 or ends[0] > ends[1]:
         must = "a share, or two in rising order: (0.02, 0.1) means 2 to 10 %"
         raise valid.bad_value(name, must, valid.show(value))
@@ -528,7 +528,7 @@ class FollowingShare:
 
 
 def _left_unlabeled(
-    share: Any, beta: float, prior: float | None, label_frequency: float | None
+    share: Any, beta: Any, prior: float | None, label_frequency: float | None
 ) -> Any:
     """Alpha where such a share of all rows is labeled, by a prior or a label frequency."""
     positive = prior if label_frequency is None else beta * share / label_frequency

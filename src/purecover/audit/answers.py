@@ -74,12 +74,12 @@ class Strata(NamedTuple):
     def above(cls, counts: ScoreCounts, cut: float, positive: int = 0, judged: int = 0) -> Strata:
         """Count the rows on both sides of a cut; the judged ones are unlabeled and above it."""
         high = counts.thresholds >= cut
-        sizes = [
+        n_unlabeled, n_labeled = (
             np.round([side[high].sum(), side[~high].sum()]).astype(np.int64)
             for side in (counts.unlabeled, counts.labeled)
-        ]
-        none = np.zeros(2, dtype=np.int64)
-        return cls(*sizes, np.array([judged, 0]), np.array([positive, 0]), none, none)
+        )
+        found, none = np.array([[judged, 0], [positive, 0]]), np.zeros(2, dtype=np.int64)
+        return cls(n_unlabeled, n_labeled, found[0], found[1], none, none)
 
     @classmethod
     def of(cls, judged: JudgedRows) -> Strata:
@@ -169,7 +169,8 @@ def weigh(
         found = log_binomial(strata.positive[s], strata.judged[s], found)
         most = found.max(axis=1, keepdims=True)
         likely[s] = np.exp(found - most)
-        odds += most + np.log(likely[s] @ shifts.T)
+        with np.errstate(divide="ignore"):
+            odds += most + np.log(likely[s] @ shifts.T)
     odds += log[:, None]
     # Hidden positives unlike the labeled ones may lie where these do not; those like them may not,
     # which is no evidence against them.
@@ -235,6 +236,7 @@ class AuditPosterior(Frozen):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
     _draws: FloatArray = field(repr=False)
+    _purity_draws: FloatArray = field(repr=False)
 
     @property
     def alpha(self) -> Interval:
@@ -440,8 +442,13 @@ def combine(
         can_estimate=True, can_vary=True
     )
     counts = ScoreCounts.from_scores(data.scores, data.labeled)
-    how = {"confidence_level": confidence_level, "random_state": random_state}
-    return posterior_of(counts, given, judged, **how)
+    return posterior_of(
+        counts,
+        given,
+        judged,
+        confidence_level=confidence_level,
+        random_state=random_state,
+    )
 
 
 def posterior_of(
@@ -513,6 +520,7 @@ def posterior_of(
         ranges=given.ranges,
         hits=given.hits,
         _draws=found.shares,
+        _purity_draws=found.purity,
     )
 
 
@@ -579,7 +587,9 @@ def _prior_draws(
         posterior_draws(estimator, counts, beta, rng, MANY_DRAWS, fitted=True),
         uniform_draws(counts, beta, MANY_DRAWS, rng, confidence_level=ALMOST_SURE),
     ]
-    parts, weights, tails = [], [], []
+    parts: list[FloatArray] = []
+    weights: list[FloatArray] = []
+    tails: list[float] = []
     for draws, whole in zip(sources, (1 - ANYWHERE, ANYWHERE), strict=True):
         inside = np.ones(len(draws), dtype=bool)
         for name, values in given.implied(counts, draws).items():

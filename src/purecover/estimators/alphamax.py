@@ -12,78 +12,26 @@ Differences from the code that its authors released:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import gammaincinv
 
-from purecover._codec import plain_fields
-from purecover._inputs import Tabular
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import Frozen, check_choice, check_real
+from purecover._validation import check_choice, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import (
     Inclusions,
     PriorEstimator,
     register_prior_estimator,
 )
-from purecover.estimators.clean_labels import CLEAN_RULES, clean_verdict
+from purecover.estimators.clean_labels import CLEAN_RULES
 from purecover.estimators.inclusion_likelihood import bin_ratios, inclusion_curve
 from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.samples import weight_units
 from purecover.estimators.score_histogram import bin_starts, binned
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AlphaMaxCurve(Frozen, Tabular):
-    """The likelihood of AlphaMax as a function of the assumed inclusion.
-
-    Attributes
-    ----------
-    inclusion : ndarray of shape (n_grid,)
-        The grid: assumed shares c of the labeled density inside the unlabeled one.
-    log_likelihood : ndarray of shape (n_grid,)
-        The largest log-likelihood for each.
-    corrected : ndarray of shape (n_grid,)
-        The same made non-increasing: the largest value at c or beyond.
-    heuristic : ndarray of shape (n_grid,)
-        What the elbow was chosen by, NaN where the rule does not look: of the deviance the elbow
-        is the last c where it is not positive.
-    elbow_index : int
-        Where on the grid the elbow is.
-
-    Examples
-    --------
-    >>> import purecover as pu
-    >>> sample = pu.simulate.binormal(3).sample(500, 2000, alpha=0.3, random_state=0)
-    >>> curve = pu.estimators.AlphaMax(step=0.01).fit(sample.scores, sample.labeled).curve_
-    >>> curve
-    AlphaMaxCurve(100 points, elbow at 0.28)
-    """
-
-    inclusion: FloatArray
-    log_likelihood: FloatArray
-    corrected: FloatArray
-    heuristic: FloatArray
-    elbow_index: int
-
-    @property
-    def elbow(self) -> float:
-        """The inclusion at the elbow."""
-        return float(self.inclusion[self.elbow_index])
-
-    def __repr__(self) -> str:
-        return f"AlphaMaxCurve({self.inclusion.size:,} points, elbow at {self.elbow:.4g})"
-
-    def _columns(self) -> dict[str, Any]:
-        names = ("inclusion", "log_likelihood", "corrected", "heuristic")
-        return {name: getattr(self, name) for name in names}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""
-        return plain_fields(self, "elbow")
 
 
 @dataclass(frozen=True)
@@ -157,10 +105,9 @@ class AlphaMax(PriorEstimator):
     Attributes
     ----------
     proportions_, interval_, diagnostics_
-        See :class:`PriorEstimator`. Among the diagnostics are ``"n_bins"``, ``"at_edge"`` and
-        ``"end_of_plateau"``, the smallest ratio of the two histograms.
-    curve_ : AlphaMaxCurve
-        The likelihood over the grid, and its elbow.
+        See :class:`PriorEstimator`. Among the diagnostics are ``"n_bins"``, ``"at_edge"``,
+        ``"end_of_plateau"``, the smallest ratio of the two histograms, and ``"log_likelihood"`` at
+        each ``"inclusion"`` of the grid, whose elbow is the estimate.
 
     See Also
     --------
@@ -212,29 +159,20 @@ class AlphaMax(PriorEstimator):
     step: float = checked(0.0025, check_real, low=1e-4, high=0.05)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        self.curve_, inclusions = self._run(counts)
-        return inclusions
-
-    def _run(self, counts: ScoreCounts) -> tuple[AlphaMaxCurve, Inclusions]:
-        curves, raw = self._curves(counts, counts.labeled[None], counts.unlabeled[None])
-        heuristic, index = self._find_elbow(curves)
-        curve = AlphaMaxCurve(
-            inclusion=curves.inclusion,
-            log_likelihood=raw[0],
-            corrected=curves.log_likelihood[0],
-            heuristic=heuristic[0],
-            elbow_index=int(index[0]),
-        )
+        curves = self._curves(counts, counts.labeled[None], counts.unlabeled[None])
+        statistic, index = self._find_elbow(curves)
+        elbow = float(curves.inclusion[index[0]])
+        notes, at_edge = _edge(elbow, curves.inclusion[~np.isnan(statistic[0])])
         end = float(bin_ratios(curves.mixture, curves.component).min())
-        notes, at_edge = self._edge(curve)
         details = {
             "n_bins": curves.mixture.shape[1],
             "end_of_plateau": min(end, 1.0),
             "at_edge": at_edge,
+            "inclusion": curves.inclusion,
+            "log_likelihood": curves.log_likelihood[0],
         }
         # A plateau without end: the two samples look the same.
-        a = 1.0 if _is_flat(curves)[0] else curve.elbow
-        return curve, Inclusions(a, 0.0, notes, details)
+        return Inclusions(1.0 if _is_flat(curves)[0] else elbow, 0.0, notes, details)
 
     def _find_elbow(self, curves: Curves) -> tuple[FloatArray, IntArray]:
         """The statistic the rule looks at, NaN where it does not look, and the elbow's index."""
@@ -242,38 +180,36 @@ class AlphaMax(PriorEstimator):
         last: IntArray = statistic.shape[1] - 1 - np.argmax(statistic[:, ::-1] <= 0, axis=1)
         return statistic, last
 
-    def _edge(self, curve: AlphaMaxCurve) -> tuple[tuple[str, ...], bool]:
-        looked = curve.inclusion[~np.isnan(curve.heuristic)]
-        low, high = float(looked[0]), float(looked[-1])
-        # 0 is a possible value of a share, not the end of what can be seen.
-        if curve.elbow < high and (curve.elbow > low or low == 0.0):
-            return (), False
-        note = (
-            f"the elbow is at {curve.elbow:.3g}, an end of what this rule can return "
-            f"({low:.2g} to {high:.4g}): the truth may lie beyond"
-        )
-        return (note,), True
-
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        curves, _ = self._curves(counts, labeled, unlabeled)
+        curves = self._curves(counts, labeled, unlabeled)
         a = np.where(_is_flat(curves), 1.0, curves.inclusion[self._find_elbow(curves)[1]])
         return np.column_stack((a, np.zeros(a.size)))
 
-    def _curves(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> tuple[Curves, FloatArray]:
-        """Corrected curves of replicates over the bins of the data; and before correction."""
+    def _curves(self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> Curves:
+        """Compute non-increasing curves of replicates over the bins of the data."""
         starts = bin_starts(counts, merged=self.joins_bins)
         units = weight_units(counts)
         q, n_labeled = _shares(labeled, starts, units[0])
         p, n_unlabeled = _shares(unlabeled, starts, units[1])
         grid: FloatArray = np.arange(np.ceil(1 / self.step - 1e-9), dtype=np.float64) * self.step
-        curves = Curves(grid, grid[None], p, q, (n_unlabeled, n_labeled))
         raw = inclusion_curve(p, q, grid)
-        corrected = np.maximum.accumulate(raw[:, ::-1], axis=1)[:, ::-1]
-        return replace(curves, log_likelihood=corrected), raw
+        falling = np.maximum.accumulate(raw[:, ::-1], axis=1)[:, ::-1]
+        return Curves(grid, falling, p, q, (n_unlabeled, n_labeled))
+
+
+def _edge(elbow: float, looked: FloatArray) -> tuple[tuple[str, ...], bool]:
+    """Whether the elbow is an end of the grid that the rule looks at, with a note."""
+    low, high = float(looked[0]), float(looked[-1])
+    # 0 is a possible value of a share, not the end of what can be seen.
+    if elbow < high and (elbow > low or low == 0.0):
+        return (), False
+    note = (
+        f"the elbow is at {elbow:.3g}, an end of what this rule can return "
+        f"({low:.2g} to {high:.4g}): the truth may lie beyond"
+    )
+    return (note,), True
 
 
 @register_prior_estimator("alphamax-n")
@@ -296,12 +232,7 @@ class AlphaMaxN(AlphaMax):
     Attributes
     ----------
     proportions_, interval_, diagnostics_
-        See :class:`PriorEstimator`. The diagnostics hold ``"a"`` and ``"b"``, ``"clean"`` and,
-        if tested, ``"clean_p_value"``.
-    curve_ : AlphaMaxCurve
-        The likelihood of the share of the labeled density inside the unlabeled one.
-    curve_flipped_ : AlphaMaxCurve or None
-        That of the unlabeled density inside the labeled one; None if labels were taken as clean.
+        See :class:`PriorEstimator`; the diagnostics are those of :class:`NoisyLabels`.
 
     See Also
     --------
@@ -336,24 +267,15 @@ class AlphaMaxN(AlphaMax):
     clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        self.curve_, run = self._run(counts)
-        self.curve_flipped_: AlphaMaxCurve | None = None
-        verdict, said = clean_verdict(self.clean, lambda: counts)
-        notes = [*run.notes, *said]
-        details = {**run.details, "a": run.a, "b": 0.0, **verdict}
-        if verdict["clean"]:
-            return Inclusions(run.a, 0.0, tuple(notes), details)
-        self.curve_flipped_, flipped = self._run(self._flip(counts))
-        details["b"] = flipped.a
-        details["at_edge"] = run.at_edge or flipped.at_edge
-        notes += [f"with the samples exchanged, for beta: {note}" for note in flipped.notes]
-        return Inclusions(run.a, flipped.a, tuple(notes), details)
+        return self._both_ways()._estimate(counts)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        run = NoisyLabels(AlphaMax(step=self.step), clean=self.clean)
-        return run._estimate_many(counts, labeled, unlabeled)
+        return self._both_ways()._estimate_many(counts, labeled, unlabeled)
+
+    def _both_ways(self) -> NoisyLabels:
+        return NoisyLabels(AlphaMax(step=self.step), clean=self.clean)
 
 
 def _shares(tally: CountArray, starts: IntArray, unit: float) -> tuple[FloatArray, FloatArray]:

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import logit, ndtri
+from scipy.special import logit
 
 from purecover._typing import CountArray, FloatArray, IntArray
-from purecover._validation import bad_value
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.parameters import parameter
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_size
 
@@ -130,7 +128,10 @@ def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
     return windows[:, neighbors].copy()
 
 
-Scale = Literal["auto", "logit", "normal", "none"]
+LABELED_BANDWIDTH, UNLABELED_BANDWIDTH = 0.1, 0.05
+"""Bandwidths as multiples of the standard deviation of the scores."""
+N_POINTS = 1000
+"""At how many quantiles of the unlabeled scores the ratio is taken, if there are more."""
 LARGEST_RATIO = 50.0
 NARROW = 5
 """Neighbors on either side in the first rolling median."""
@@ -161,17 +162,6 @@ class DEDPUL(PriorEstimator):
 
     Known to fail: heavy ties; scores on a scale that squeezes one end.
 
-    Parameters
-    ----------
-    scale : {"auto", "logit", "normal", "none"}, default="auto"
-        The scale on which densities are estimated: log-odds (of scores between 0 and 1), normal
-        scores of the ranks of both samples together, or the scores as they are; "auto" means
-        log-odds if all scores lie strictly between 0 and 1 and the scores themselves otherwise.
-    bandwidth_unlabeled, bandwidth_labeled : float, default=0.05 and 0.1
-        Bandwidths as multiples of the standard deviation of the scores on that scale.
-    n_points : int, default=1000
-        At how many quantiles of the unlabeled scores the ratio is taken, if there are more.
-
     Attributes
     ----------
     proportions_, interval_, diagnostics_
@@ -182,8 +172,10 @@ class DEDPUL(PriorEstimator):
 
     Notes
     -----
-    1. Gaussian kernel densities :math:`f_U`, :math:`f_L` on the chosen scale;
-       :math:`r = f_L/f_U` at the unlabeled scores, at most 50.
+    1. Gaussian kernel densities :math:`f_U`, :math:`f_L`, of log-odds if all scores lie strictly
+       between 0 and 1 and of the scores themselves otherwise, with bandwidths of 0.05 and 0.1
+       standard deviations; :math:`r = f_L/f_U` at the unlabeled scores, or at a thousand of their
+       quantiles, at most 50.
     2. Rolling median over 5 neighbors on either side; above the middle between the two mean
        scores a running maximum makes :math:`r` increase with the score; rolling median over
        :math:`n_U/20` neighbors on either side.
@@ -198,12 +190,11 @@ class DEDPUL(PriorEstimator):
        :math:`e < 0` at more than one point and :math:`\nu < .999`; otherwise the kink, or
        :math:`\mathrm{mean}_U \min(r, 1)` if that is less, which no solution exceeds.
 
-    The method uses the values of the scores, not only their order, except with
-    ``scale="normal"``. Heavy ties distort it: at a score shared by many, two kernel
-    densities stand in the ratio of their bandwidths. Scaling :math:`r` to mean 1 looks like the
-    natural cure for the iteration and makes it worse: the limit becomes :math:`1/\max r`, which
-    is biased down. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of
-    beta too.
+    The method uses the values of the scores, not only their order. Heavy ties distort it: at a
+    score shared by many, two kernel densities stand in the ratio of their bandwidths. Scaling
+    :math:`r` to mean 1 looks like the natural cure for the iteration and makes it worse: the limit
+    becomes :math:`1/\max r`, which is biased down. Labels are taken as clean; :class:`NoisyLabels`
+    makes it an estimator of beta too.
 
     References
     ----------
@@ -221,29 +212,9 @@ class DEDPUL(PriorEstimator):
 
     reference: ClassVar[str] = "Ivanov, ICMLA 2020"
 
-    scale: Scale = parameter("auto", "choice", choices=get_args(Scale))
-    bandwidth_unlabeled: float = parameter(0.05, "real", low=0.001, high=10)
-    bandwidth_labeled: float = parameter(0.1, "real", low=0.001, high=10)
-    n_points: int = parameter(1000, "integer", low=20, high=10**4)
-
-    def _resolved(self, counts: ScoreCounts) -> str:
-        """The scale in use."""
-        high, low = float(counts.thresholds[0]), float(counts.thresholds[-1])
-        inside = low > 0 and high < 1
-        if self.scale == "logit" and not inside:
-            raise bad_value(
-                "scores",
-                'strictly between 0 and 1 for scale="logit"',
-                f"scores from {low:g} to {high:g}",
-                'use scale="normal", which asks for nothing but an order',
-            )
-        if self.scale == "auto":
-            return "logit" if inside else "none"
-        return self.scale
-
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
         flipped = counts.flipped()
-        if self._resolved(counts) != "logit":
+        if not _are_probabilities(counts):
             return flipped
         # 1 - t instead of -t, so that probabilities stay probabilities. Tiny ones would leave
         # the open interval; they may share its last number, as order is all that matters then.
@@ -251,8 +222,7 @@ class DEDPUL(PriorEstimator):
         return replace(flipped, thresholds=inside)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        scale = self._resolved(counts)
-        scores, ratio, notes = self._ratio(counts, scale)
+        scores, ratio, notes = self._ratio(counts)
         falling = np.sort(ratio)[::-1]
         prior = fixed_prior(falling)
         a = min(prior.a, 1.0)
@@ -264,18 +234,16 @@ class DEDPUL(PriorEstimator):
             "em": prior.em,
             "grid": prior.grid,
             "iterations": prior.iterations,
-            "scale": scale,
+            "scale": "logit" if _are_probabilities(counts) else "none",
             "posterior_scores": scores[every],
             "posterior": np.minimum(a * falling, 1.0)[every],
             "at_edge": at_edge,
         }
         return Inclusions(a, notes=notes, details=details)
 
-    def _ratio(
-        self, counts: ScoreCounts, scale: str
-    ) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    def _ratio(self, counts: ScoreCounts) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
         """Unlabeled scores, decreasing; the smooth ratio of densities there; notes."""
-        x = _positions(counts, scale)
+        x = _positions(counts)
         mass: CountArray = np.add(counts.labeled, counts.unlabeled)
         total = spread_of(x, mass)
         if not total > 0:
@@ -283,11 +251,11 @@ class DEDPUL(PriorEstimator):
                 f"{type(self).__name__} needs scores that differ: these say nothing about alpha."
             )
         notes = _tie_notes(counts)
-        index, narrow = _points(counts, self.n_points)
+        index, narrow = _points(counts)
         densities = []
         for side, tally, factor in (
-            ("labeled", counts.labeled, self.bandwidth_labeled),
-            ("unlabeled", counts.unlabeled, self.bandwidth_unlabeled),
+            ("labeled", counts.labeled, LABELED_BANDWIDTH),
+            ("unlabeled", counts.unlabeled, UNLABELED_BANDWIDTH),
         ):
             spread = spread_of(x, tally)
             if not spread > 1e-9 * total:
@@ -298,7 +266,7 @@ class DEDPUL(PriorEstimator):
             ratio = densities[0] / np.maximum(densities[1], np.finfo(float).tiny)
         ratio = np.minimum(ratio, LARGEST_RATIO)
         ratio = rolling_median(ratio, narrow)
-        value = counts.thresholds if scale == "logit" else x
+        value = counts.thresholds if _are_probabilities(counts) else x
         middle = (mean_of(value, counts.labeled) + mean_of(value, counts.unlabeled)) / 2
         high = int(np.count_nonzero(value[index] >= middle))
         ratio[:high] = np.maximum.accumulate(ratio[:high][::-1])[::-1]
@@ -309,15 +277,15 @@ class DEDPUL(PriorEstimator):
         return counts.thresholds[index], ratio, notes
 
 
-def _positions(counts: ScoreCounts, scale: str) -> FloatArray:
-    """Scores on a scale, decreasing, between 0 and 1: only relative distances matter."""
-    x = counts.thresholds
-    pooled = np.asarray(counts.labeled + counts.unlabeled, dtype=np.float64)
-    used = np.flatnonzero(pooled)
-    if scale == "logit":
-        x = logit(x)
-    elif scale == "normal":
-        x = -ndtri((np.cumsum(pooled) - pooled / 2) / pooled.sum())
+def _are_probabilities(counts: ScoreCounts) -> bool:
+    """Whether all scores lie strictly between 0 and 1, so that log-odds are taken."""
+    return bool(counts.thresholds[-1] > 0 and counts.thresholds[0] < 1)
+
+
+def _positions(counts: ScoreCounts) -> FloatArray:
+    """Scores or their log-odds, decreasing, between 0 and 1: only relative distances matter."""
+    used = np.flatnonzero(counts.labeled + counts.unlabeled)
+    x = logit(counts.thresholds) if _are_probabilities(counts) else counts.thresholds
     # Halves, whose difference is finite. A replicate may lack the extremes of the data, and its
     # own scores should not shrink to nothing beside them.
     high, low = float(x[used[0]]) / 2, float(x[used[-1]]) / 2
@@ -340,10 +308,10 @@ def _tie_notes(counts: ScoreCounts) -> tuple[str, ...]:
     return (note,)
 
 
-def _points(counts: ScoreCounts, n_points: int) -> tuple[IntArray, int]:
+def _points(counts: ScoreCounts) -> tuple[IntArray, int]:
     """Indices of evenly spaced unlabeled examples, and how many of them five examples make."""
     size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
-    count = max(1, min(n_points, round(size)))
+    count = max(1, min(N_POINTS, round(size)))
     total = np.cumsum(counts.unlabeled)
     index = np.searchsorted(total, (np.arange(count) + 0.5) / count * total[-1])
     return index, round(NARROW * count / max(size, 1.0))

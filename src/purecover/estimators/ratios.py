@@ -6,19 +6,17 @@ of the labeled; so alpha is the smallest ratio of the two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from purecover._typing import CountArray, FloatArray, IntArray
-from purecover._validation import bad_value
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.inclusion import binomial_upper
 from purecover.estimators.parameters import parameter
 from purecover.estimators.samples import merge_replicates, row_shares, weight_units
-from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.repairs import isotonic_regression
 
 
@@ -270,10 +268,6 @@ def _row_bounds(shares: FloatArray, sizes: FloatArray, error: float) -> FloatArr
     return binomial_upper(successes, sizes[:, None], error)
 
 
-Variant = Literal["e1", "e2", "e3"]
-Calibration = Literal["isotonic", "none"]
-
-
 @register_prior_estimator("elkan-noto")
 @dataclass(kw_only=True, eq=False, repr=False)
 class ElkanNoto(PriorEstimator):
@@ -281,20 +275,13 @@ class ElkanNoto(PriorEstimator):
 
     Assumes: the best tenth of the labeled is pure; labels are clean.
 
-    Known to fail: variants e1 and e2 far too high wherever classes overlap; e3 where the top is
-    thin.
+    Known to fail: where few positives score high.
 
     Parameters
     ----------
-    variant : {"e1", "e2", "e3"}, default="e3"
-        How the probability :math:`\ell` that a positive is labeled is estimated.
-    calibration : {"isotonic", "none"}, default="isotonic"
-        How scores become probabilities :math:`\tau` of being labeled: by isotonic regression,
-        which uses their order only; or not at all, if they are such probabilities already, of
-        the two samples taken together.
     quantile : float, default=0.9
-        For "e3": this quantile of :math:`\tau` over the labeled examples takes the place of its
-        maximum; 1 for the maximum itself.
+        This quantile of the probability of being labeled, over the labeled examples, is the share
+        of positives that are labeled; 1 for its maximum.
 
     Attributes
     ----------
@@ -304,24 +291,18 @@ class ElkanNoto(PriorEstimator):
 
     Notes
     -----
-    With :math:`N = n_L + n_U` examples in all,
+    Isotonic regression of the label on the rank makes scores probabilities :math:`\tau` of being
+    labeled. With :math:`N = n_L + n_U` examples in all and the quantile :math:`\ell` of
+    :math:`\tau`, the share of positives among all of them is :math:`\pi = (n_L/N)/\ell`, and
+    :math:`\alpha = (\pi N - n_L)/n_U`, set to 0 where it is negative.
 
-    .. math::
-
-        \ell_1 = \mathrm{mean}_L\, \tau, \qquad
-        \ell_2 = \frac{\sum_L \tau}{\sum_{L \cup U} \tau}, \qquad
-        \ell_3 = \max \tau;
-
-    the share of positives among all of them is :math:`\pi = (n_L/N)/\ell`, the alternative of
-    the paper. Then :math:`\alpha = (\pi N - n_L)/n_U`, set to 0 where it is negative.
-
-    After isotonic regression :math:`\tau` sums up to :math:`n_L`, so that "e1" and "e2" are the
-    same. Both average over positives wherever they score; they need classes that do not
-    overlap, and err upward, often far, where they do. "e3" is right wherever the best scores are
-    pure, but it is an extreme value of what must be calibrated: a single labeled example above
-    all others makes :math:`\alpha` 0. Hence the default, the 90 % quantile over the labeled: it
-    rests on a tenth of them, and is as good as the maximum if the best tenth is pure. Labels are
-    taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
+    The paper names three estimators of :math:`\ell`. :math:`\mathrm{mean}_L\, \tau` and
+    :math:`\sum_L \tau / \sum_{L \cup U} \tau`, the same after isotonic regression, average over
+    positives wherever they score; they need classes that do not overlap, and err upward, often
+    far, where they do, so that they are left out here. :math:`\max \tau` is right wherever the best
+    scores are pure, but a single labeled example above all others makes :math:`\alpha` 0. Hence the
+    quantile: it rests on a tenth of the labeled, and is as good as the maximum if the best tenth is
+    pure. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
 
     References
     ----------
@@ -338,27 +319,11 @@ class ElkanNoto(PriorEstimator):
 
     reference: ClassVar[str] = "Elkan & Noto, KDD 2008"
 
-    variant: Variant = parameter("e3", "choice", choices=get_args(Variant))
-    calibration: Calibration = parameter("isotonic", "choice", choices=get_args(Calibration))
     quantile: float = parameter(0.9, "real", low=0, high=1, closed="right")
 
-    def _flip(self, counts: ScoreCounts) -> ScoreCounts:
-        flipped = counts.flipped()
-        if self.calibration == "isotonic":
-            return flipped
-        # 1 - t: the probability of the other label
-        return replace(flipped, thresholds=1 + flipped.thresholds)
-
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        tau = self._probabilities(counts)
         n_labeled, n_unlabeled = counts.n_labeled, counts.n_unlabeled
-        share = self._labeled_given_positive(tau, counts)
-        if not share > 0:
-            raise IdentifiabilityError(
-                f"{type(self).__name__} needs probabilities of being labeled that are positive "
-                "for labeled examples, got 0 throughout: alpha cannot be told.\n"
-                'Hint: calibration="isotonic" makes probabilities of any scores'
-            )
+        share = self._labeled_given_positive(counts)
         positives = n_labeled / share
         a = (positives - n_labeled) / n_unlabeled
         notes = []
@@ -374,37 +339,14 @@ class ElkanNoto(PriorEstimator):
         }
         return Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
 
-    def _probabilities(self, counts: ScoreCounts) -> FloatArray:
-        """Probability of being labeled at each distinct score, decreasing."""
-        if self.calibration == "none":
-            high, low = float(counts.thresholds[0]), float(counts.thresholds[-1])
-            if low < 0 or high > 1:
-                raise bad_value(
-                    "scores",
-                    'between 0 and 1 for calibration="none"',
-                    f"scores from {low:g} to {high:g}",
-                    'calibration="isotonic" makes probabilities of any scores',
-                )
-            return counts.thresholds
-        pooled = np.asarray(counts.labeled + counts.unlabeled, dtype=np.float64)
-        used = np.flatnonzero(pooled)
-        rates = counts.labeled[used] / pooled[used]
-        tau = np.zeros(pooled.size)
-        tau[used] = -isotonic_regression(-rates, weights=pooled[used]).x
-        return np.clip(tau, 0.0, 1.0)
-
-    def _labeled_given_positive(self, tau: FloatArray, counts: ScoreCounts) -> float:
-        """The share of positives that are labeled."""
-        if self.variant == "e1":
-            return float(np.dot(counts.labeled, tau)) / counts.n_labeled
-        if self.variant == "e2":
-            of_labeled = float(np.dot(counts.labeled, tau))
-            of_all = of_labeled + float(np.dot(counts.unlabeled, tau))
-            return of_labeled / of_all if of_all > 0 else 0.0
+    def _labeled_given_positive(self, counts: ScoreCounts) -> float:
+        """Estimate the share of positives that are labeled."""
+        used = np.flatnonzero(counts.labeled + counts.unlabeled)
+        labeled = counts.labeled[used]
+        pooled = np.asarray(labeled + counts.unlabeled[used], dtype=np.float64)
+        falling = -isotonic_regression(-labeled / pooled, weights=pooled).x
         if self.quantile == 1:
-            present = np.flatnonzero((counts.labeled > 0) | (counts.unlabeled > 0))
-            return float(tau[present[0]])
-        # tau decreases, so that the quantile stands where the upper share is reached.
-        reached = np.cumsum(counts.labeled) >= (1 - self.quantile) * counts.n_labeled
-        present = np.flatnonzero(reached & (counts.labeled > 0))
-        return float(tau[present[0]])
+            return float(falling[0])
+        # It decreases, so that the quantile stands where the upper share is reached.
+        reached = np.cumsum(labeled) >= (1 - self.quantile) * counts.n_labeled
+        return float(falling[np.argmax(reached & (labeled > 0))])

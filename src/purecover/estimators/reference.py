@@ -277,7 +277,7 @@ class ReferencePosterior(PriorEstimator):
         \pi = \min\left(0.85,\; 1.5 \sum w_i p_i\right)\, r(\omega),
 
     where :math:`\omega` is the width of its 95 % interval of :math:`\beta - \alpha` and :math:`r`
-    falls from 1 at 0.1 to 0 at 0.2: where classes overlap, the label curve is wide and goes
+    falls from 1 at 0.1 to 0 at 0.25: where classes overlap, the label curve is wide and goes
     astray. The factors :math:`s`, one below and one above the mean, stretch the spread so that
     intervals hold in sources that had no part in the forest; they have the smallest interval
     scores there. Draws are cut at upper bounds that hold for any two distributions
