@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -24,7 +23,7 @@ from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
-from purecover.report.pages import write_page
+from purecover.report.pages import Paged
 from purecover.report.pipeline import (
     ReportSettings,
     ScoredRows,
@@ -102,7 +101,7 @@ class ManyRow(Frozen):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ManyReports:
+class ManyReports(Paged):
     """The result of :func:`evaluate_many`, a row for each task and score.
 
     Attributes
@@ -119,6 +118,8 @@ class ManyReports:
     random_state : int or None
         The seed, if there was one.
     """
+
+    _renderer = "render_many"
 
     rows: tuple[ManyRow, ...]
     metrics: tuple[str, ...]
@@ -221,26 +222,6 @@ class ManyReports:
         """:meth:`to_dict` as strict JSON text."""
         return json_text(self.to_dict(), indent)
 
-    @public
-    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Return a self-contained page of all rows, the most doubtful first.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            A file to write the page to.
-        title : str, optional
-            Heading of the page.
-
-        Returns
-        -------
-        str
-            The page as text.
-        """
-        from purecover.html.page import render_many
-
-        return write_page(render_many, self, path, title)
-
     def __str__(self) -> str:
         from purecover.documents.many import many_blocks
         from purecover.documents.text import text_of
@@ -249,12 +230,6 @@ class ManyReports:
 
     def __repr__(self) -> str:
         return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the printed text."""
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, eq=False)
