@@ -93,7 +93,7 @@ fuzz: $(VENV)/.dev ## Search at random for inputs that break functions and comma
 size: $(VENV)/.dev ## Print lines of code, public names and options (ARGS="--against REV")
 	$(BIN)/python tools/size.py $(ARGS)
 
-freeze: $(VENV)/.dev ## Write anew what must not change unnoticed: figures, printed reports, numbers of pages
+freeze: $(VENV)/.dev ## Write anew figures, signatures, printed reports, numbers and pictures of pages
 	$(BIN)/python tools/freeze.py
 	$(BIN)/python -m pytest -q -m "" tests/test_golden.py --renew
 	$(BIN)/python tools/fill_pages.py
