@@ -54,7 +54,7 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml paper/pyproject.toml | $(VENV)
 	@touch $(VENV)/.core $@
 
 EXAMPLE := src/purecover/data/example_scores.csv
-demo: $(VENV)/.core ## Evaluate the bundled scores, with nothing known and after ten answers; writes report.html
+demo: $(VENV)/.core ## Evaluate the bundled scores, before and after ten answers; writes report.html
 	@echo; echo "With nothing known:"
 	$(BIN)/purecover evaluate $(EXAMPLE)
 	@echo; echo "After ten rows were judged; the true classes stand in for the judge:"
