@@ -27,8 +27,8 @@ from purecover.estimators.replicates import (
     HALF_SAMPLES,
     NamedEnds,
     ReplicateDraws,
-    draw_replicates,
     named_intervals,
+    proportion_draws,
 )
 from purecover.estimators.samples import check_both_sides, common_notes, read_counts, replicates_of
 from purecover.exceptions import (
@@ -38,7 +38,7 @@ from purecover.exceptions import (
     PurecoverWarning,
 )
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import GroupResampler
+from purecover.intervals.resampling import GroupResampler, resampler_for
 from purecover.proportions import MixtureProportions
 
 if TYPE_CHECKING:
@@ -353,7 +353,9 @@ class PriorEstimator(Parametrized, ABC):
             halves = (self._half(self._data, rng) for _ in range(n_resamples))
             found = inclusions_of(self._estimate, halves)
             return ReplicateDraws(proportions_of_many(found), HALF_SAMPLES)
-        return draw_replicates(self, self._data, resampler, n_resamples, rng)
+        words = "bootstrap percentile" + ("" if resampler is None else ", groups")
+        found = proportion_draws(self, resampler or resampler_for(self._data), n_resamples, rng)
+        return ReplicateDraws(found, words)
 
     def _posterior_ends(self, level: float) -> NamedEnds:  # noqa: ARG002
         must = "one that needs no posterior, which only LabelCurve has"

@@ -9,8 +9,6 @@ import numpy as np
 
 from purecover._typing import FloatArray
 from purecover._validation import FrozenDict
-from purecover.counts import ScoreCounts
-from purecover.intervals import resampling
 from purecover.intervals.interval import Interval
 from purecover.intervals.resampling import Resampler
 from purecover.proportions import MixtureProportions, ProportionEstimator
@@ -88,19 +86,6 @@ def named_intervals(
             for key, (low, high) in ends.items()
         }
     )
-
-
-def draw_replicates(
-    estimator: ProportionEstimator,
-    counts: ScoreCounts,
-    resampler: Resampler | None,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> ReplicateDraws:
-    """Draw replicates of counts, by a resampler if one is given, and estimate from each."""
-    words = "bootstrap percentile" + ("" if resampler is None else ", groups")
-    resampler = resampler or resampling.resampler_for(counts)
-    return ReplicateDraws(proportion_draws(estimator, resampler, n_resamples, rng), words)
 
 
 def proportion_draws(
