@@ -124,15 +124,6 @@ def test_those_for_clean_labels_say_so(
         assert said == (not cls().estimates_beta), name
 
 
-def test_the_page_on_features_names_those_that_take_them(
-    built_in: dict[str, type[pu.estimators.PriorEstimator]],
-) -> None:
-    text = (DOCS / "howto" / "feature_estimators.rst").read_text(encoding="utf-8")
-    table = text.partition("rows it works on")[2].partition("\nCounts of scores")[0]
-    named = {name for name in built_in if f"``{name}``" in table}
-    assert named == {name for name, cls in built_in.items() if cls.takes == "features"}
-
-
 @pytest.mark.parametrize("code", ["PU004", "PU006", "PU011", "PU017", "PU018", "PU019"])
 def test_checks_of_estimates_send_to_audits(code: str) -> None:
     text = (DOCS / "checks" / f"{code}.rst").read_text(encoding="utf-8")
