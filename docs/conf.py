@@ -73,14 +73,14 @@ html_css_files = ["purecover.css"]
 html_show_sourcelink = False
 html_copy_source = False
 # Pages without neighbors need no list of them, nor do names: links above them lead back.
-_ALONE = ("index", "tutorial", "search", "genindex", "api/generated/*")
+_ALONE = ("index", "search", "genindex", "api/generated/*")
 html_sidebars = {name: [] for name in _ALONE}
 html_theme_options = {
-    "show_prev_next": False,
+    "show_prev_next": True,
     "collapse_navigation": True,  # each page lists its neighbors, not all pages
     "navbar_end": ["theme-switcher"],
-    # Pages are short; the room of a second sidebar is better spent on lines of code.
-    "secondary_sidebar_items": [],
+    "header_links_before_dropdown": 8,
+    "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }

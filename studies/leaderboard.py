@@ -41,7 +41,6 @@ ELSEWHERE = {
     "alphamax": "the row of AlphaMax-N, which runs it after the test of clean labels",
     "alphamax-n": "rows of its own, one for each elbow",
     "clustered": "on one column it is the estimator that it runs inside",
-    "elkan-noto": "rows of its own, one for each variant",
     "noisy": "the wrapper of the others",
 }
 """Registered estimators without a row of their name, and where they are instead."""
@@ -90,8 +89,7 @@ def contestants() -> tuple[Contestant, ...]:
     ]
     variants: dict[str, tuple[str, dict[str, Any]]] = {
         "AlphaMax-N, default elbow": ("alphamax-n", {}),
-        "Elkan-Noto e1": ("elkan-noto", {"variant": "e1"}),
-        "Elkan-Noto e3": ("elkan-noto", {"variant": "e3", "quantile": 1.0}),
+        "Elkan-Noto e3": ("elkan-noto", {"quantile": 1.0}),
     }
     found += [
         Contestant(title, partial(_noisy, name, **parameters))

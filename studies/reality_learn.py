@@ -93,7 +93,15 @@ def main() -> None:
         parts.append((grow(lessons.of(train)), lessons.of(test[is_real[test]])))
     for stretch in STRETCHES if given.compare else STRETCHES[:1]:
         found = np.concatenate([judge(model, test, stretch) for model, test in parts])
-        print(f"stretch {stretch}: {summary(found)}", flush=True)
+        judged = [problem for _, test in parts for problem in test.problems]
+        clean = np.array([problem.beta == 1 for problem in judged])
+        high = np.array([problem.auc >= 0.85 for problem in judged])
+        for title, rows in (
+            ("all", clean | ~clean),
+            ("beta 1", clean),
+            ("beta 1, AUC .85", clean & high),
+        ):
+            print(f"stretch {stretch}, {title}: {summary(found[rows])}", flush=True)
     model = replace(grow(lessons), stretch=np.array(STRETCH))
     kinds = {"log_odds": "f4", "noise": "f4", "cut": "f4", "feature": "i1", "leaf": "u2"}
     kinds |= {"root": "i4", "above": "i4", "mass": "f4"}

@@ -95,6 +95,15 @@ def test_rows_of_several_files_are_counted_together(run, folder, files, n_files)
     assert source["columns"] == {"score": "score", "labeled": "labeled"}
 
 
+def test_files_of_a_folder_that_are_not_counted_are_named(run, folder):
+    (folder / "csv" / "_two.csv").write_text("score,labeled\n1,1\n")
+    (folder / "csv" / "notes.txt").write_text("of May")
+    found = run(folder / "csv", *ALPHA, "--json")
+    assert found.json["source"]["n_files"] == 2
+    assert all(name in found.err for name in ("2 files not counted", "_two.csv", "notes.txt"))
+    assert run(folder / "csv", *ALPHA, "--quiet").err == ""
+
+
 @COUNTED
 def test_a_large_file_is_counted(run, folder):
     found = run(folder / "all.parquet", *ALPHA, "--json").json

@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import purecover as pu
 from purecover._folders import private_folder
 from purecover.cli import main
 from purecover.cli.files import sniff_delimiter
@@ -204,6 +207,29 @@ def test_the_page_refuses_parquet_that_unpacks_to_too_much(tmp_path: Path, colum
         peek(str(path), 2_000_000)
 
 
+def test_the_page_measures_texts_of_parquet_while_it_reads(tmp_path: Path) -> None:
+    """One text stands for many cells, or the footer says that a long text takes three bytes."""
+    path = tmp_path / "a.parquet"
+    rows = pa.table({"score": [1, 0] * 50, "labeled": ["p" * 100_000, "u"] * 50})
+    pq.write_table(rows, path, compression="zstd")
+    with pytest.raises(CommandError, match="but unpacks to"):
+        peek(str(path), 2_000_000)
+    pq.write_table(rows[:30], path, compression="zstd", use_dictionary=False)
+    size = pq.read_metadata(path).row_group(0).column(1).total_uncompressed_size
+    content, honest = path.read_bytes(), varint(2 * size)
+    assert content.count(honest) == 1
+    path.write_bytes(content.replace(honest, b"\x86" + b"\x80" * (len(honest) - 2) + b"\0"))
+    assert pq.read_metadata(path).row_group(0).column(1).total_uncompressed_size == 3
+    with pytest.raises(CommandError, match="but unpacks to"):
+        peek(str(path), 1_000_000)
+
+
+def varint(number: int) -> bytes:
+    """Return a number as the footer of Parquet writes it."""
+    digits = [number >> place & 127 for place in range(0, number.bit_length(), 7)]
+    return bytes([digit | 128 for digit in digits[:-1]] + digits[-1:])
+
+
 @pytest.mark.parametrize("text", [csv_text(), jsonl()], ids=["csv", "jsonl"])
 def test_the_page_counts_bytes_while_it_unpacks(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.gz"
@@ -359,6 +385,10 @@ def test_missing_files_directories_and_odd_names(evaluate, tmp_path: Path) -> No
     assert "is a directory" in evaluate(tmp_path)
     assert "cannot be opened" in evaluate("a\0b")
     assert "cannot be opened" in evaluate("x" * 5000)
+    (tmp_path / "a\udcff.csv").write_text(csv_text())
+    assert "its name is not UTF-8" in evaluate(tmp_path / "a\udcff.csv")
+    with pytest.raises(pu.exceptions.InvalidInputError, match="names in UTF-8"):
+        pu.scan_files(tmp_path / "a\udcff.csv")
 
 
 def test_a_link_keeps_pointing_at_the_file_that_is_replaced(tmp_path: Path) -> None:

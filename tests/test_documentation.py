@@ -170,7 +170,6 @@ def test_reasons_not_to_run_are_those_of_a_block() -> None:
 
 
 def test_the_first_lines_of_the_readme_draw_its_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    # tools/make_readme_figure.py saves what they draw.
     monkeypatch.setattr(pu, "evaluate", partial(pu.evaluate, n_resamples=20))
     names: dict[str, Any] = {}
     exec(blocks(ROOT / "README.md")[0], names)  # noqa: S102

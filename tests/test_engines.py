@@ -245,6 +245,16 @@ def test_groups_in_one_pass(engine):
     )
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "polars eager"])
+def test_groups_of_days(engine):
+    days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")[RNG.integers(0, 2, N)]
+    frame = frame_of(engine, {"s": SCORES["plain"], "y": LABELED, "t": days})
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
+    assert [str(day)[:10] for day in counts] == ["2026-01-01", "2026-01-02"]
+    many = pu.evaluate_many(frame, "y", score="s", by="t", n_resamples=0)
+    assert [row["task"][:10] for row in many.to_dict()["rows"]] == ["2026-01-01", "2026-01-02"]
+
+
 def gaps(values, *, at, value):
     out = [v.item() for v in values]
     for i in at:

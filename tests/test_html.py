@@ -76,6 +76,7 @@ def test_pages_say_what_they_are_about(
         assert f"purecover {pu.__version__}" in about
     assert "File: a.csv" in about
     assert "Scores: risk" in about
+    assert r"<title>a\udcffb</title>" in report.to_html(file, title="a\udcffb")
 
 
 def test_nothing_can_be_loaded(page: str) -> None:

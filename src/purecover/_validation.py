@@ -11,8 +11,9 @@ import math
 import numbers
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from decimal import Decimal
 from functools import wraps
 from itertools import islice, pairwise
@@ -29,6 +30,7 @@ from purecover.exceptions import (
     MissingDependencyError,
     PurecoverError,
     PurecoverWarning,
+    RecoveryWarning,
 )
 
 LARGEST_EXACT_INTEGER = 2**53
@@ -144,8 +146,23 @@ def _zeros_and_ones(values: Any) -> str:
         return ""
 
 
+_UNHEARD: ContextVar[bool] = ContextVar("_UNHEARD", default=False)
+
+
+@contextmanager
+def unheard_repairs() -> Iterator[None]:
+    """Leave out each `RecoveryWarning`. A filter of warnings would be that of all threads."""
+    token = _UNHEARD.set(True)
+    try:
+        yield
+    finally:
+        _UNHEARD.reset(token)
+
+
 def warn(message: str, category: type[Warning] = PurecoverWarning) -> None:
     """Warn at the line that called this package, however deep inside the warning arises."""
+    if _UNHEARD.get() and issubclass(category, RecoveryWarning):
+        return
     level, frame = 1, inspect.currentframe()
     ours = ("purecover", "contextlib")
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ours:

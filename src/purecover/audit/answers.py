@@ -169,7 +169,8 @@ def weigh(
         found = log_binomial(strata.positive[s], strata.judged[s], found)
         most = found.max(axis=1, keepdims=True)
         likely[s] = np.exp(found - most)
-        odds += most + np.log(likely[s] @ shifts.T)
+        with np.errstate(divide="ignore"):
+            odds += most + np.log(likely[s] @ shifts.T)
     odds += log[:, None]
     # Hidden positives unlike the labeled ones may lie where these do not; those like them may not,
     # which is no evidence against them.
@@ -235,6 +236,7 @@ class AuditPosterior(Frozen):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
     _draws: FloatArray = field(repr=False)
+    _purity_draws: FloatArray = field(repr=False)
 
     @property
     def alpha(self) -> Interval:
@@ -518,6 +520,7 @@ def posterior_of(
         ranges=given.ranges,
         hits=given.hits,
         _draws=found.shares,
+        _purity_draws=found.purity,
     )
 
 

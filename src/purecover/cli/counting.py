@@ -16,7 +16,7 @@ import numpy as np
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.files import FORMATS, DataFile, Request, Words, suffix_of
-from purecover.cli.output import CommandError, refuse
+from purecover.cli.output import CommandError, note, refuse
 from purecover.cli.rows import Columns, read_labels
 from purecover.counts import ScoreCounts
 from purecover.engines.files import first_given_twice
@@ -40,7 +40,7 @@ def files_to_count(
     Options that need the rows themselves are refused where there are several files or groups. A
     large file is read whole where such an option is given.
     """
-    needs_rows = {name: options.get(name) for name in ("truth", "groups")}
+    needs_rows = {name: options.get(name) for name in ("truth", "groups", "judged")}
     several = len(given) > 1 or os.path.isdir(given[0]) or _is_pattern(given[0])  # noqa: PTH112
     if not several and "by" not in options:
         counted = not any(needs_rows.values()) and len(columns.score) < 2
@@ -56,10 +56,10 @@ def files_to_count(
             by=options.get("by"),
             sample_weight=columns.sample_weight,
         )
-    return _expanded(given)
+    return _expanded(given, quiet="quiet" in options)
 
 
-def _expanded(given: Sequence[str]) -> list[str]:
+def _expanded(given: Sequence[str], *, quiet: bool) -> list[str]:
     """Return the files that names, folders and patterns stand for; all of one format."""
     found: list[str] = []
     for file in given:
@@ -68,7 +68,7 @@ def _expanded(given: Sequence[str]) -> list[str]:
         if not names:
             raise CommandError(f"no file matches the pattern {show(file)}.")
         for name in names:
-            found += _within(name) if os.path.isdir(name) else [name]  # noqa: PTH112
+            found += _within(name, quiet=quiet) if os.path.isdir(name) else [name]  # noqa: PTH112
     kinds = {FORMATS.get(suffix_of(name), "csv").replace("tsv", "csv") for name in found}
     if len(kinds) > 1:
         raise CommandError(
@@ -81,16 +81,19 @@ def _expanded(given: Sequence[str]) -> list[str]:
     return found
 
 
-def _within(folder: str) -> list[str]:
+def _within(folder: str, *, quiet: bool) -> list[str]:
     """Return the files of data in a folder and below it, without those of the writing program."""
-    found = []
+    found: list[str] = []
+    others: list[str] = []
     for place, below, names in os.walk(folder):
         below[:] = sorted(name for name in below if not name.startswith((".", "_")))
-        found += [
-            str(Path(place, name))
-            for name in sorted(names)
-            if not name.startswith((".", "_")) and suffix_of(name) in FORMATS.keys() - {".txt"}
-        ]
+        for name in sorted(names):
+            if suffix_of(name) in FORMATS:
+                ours = not name.startswith((".", "_")) and suffix_of(name) != ".txt"
+                (found if ours else others).append(str(Path(place, name)))
+    if others:
+        many = "1 file" if len(others) == 1 else f"{len(others):,} files"
+        note(f"{many} not counted (., _ or .txt): {files.first_few(others)}", quiet=quiet)
     if not found:
         raise CommandError(f"{show(folder)} is a directory, not a file, without files of data.")
     return found

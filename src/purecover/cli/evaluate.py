@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 SHARES = "alpha beta scenario estimator"
 INTERVALS = "n_resamples confidence_level random_state"
 _EVALUATION = (
-    f"{SHARES} prior label_frequency assume target threshold review top_k probabilities at_least "
-    f"{INTERVALS} ignore_checks"
+    f"{SHARES} hits hits_from prior label_frequency assume target threshold review top_k "
+    f"probabilities at_least {INTERVALS} ignore_checks"
 )
 
 
 @takes(
-    f"{COLUMNS} negative_label sample_weight truth groups by {_EVALUATION} "
+    f"{COLUMNS} negative_label sample_weight truth groups judged by {_EVALUATION} "
     "json html markdown details strict fail_on quiet",
     score="Column of scores; larger means more positive. Obvious names are found without it. "
     "Repeat it to compare several models on the same rows; the first is the baseline.",
@@ -65,7 +65,7 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     for name in counted or files:
         output.check_outputs(given, "html markdown", not_this=name)
     if counted is None:
-        rows = read_rows(file, columns, several=True, **chosen(given, "truth groups"))
+        rows = read_rows(file, columns, several=True, **chosen(given, "truth groups judged"))
         found = evaluate_rows(rows, **settings)
         source = rows.source(file)
     else:

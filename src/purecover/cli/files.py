@@ -265,12 +265,18 @@ def _on_disk(file: str, folder: Path) -> str:
     if file == STDIO:
         return _copied(sys.stdin.buffer, folder)
     try:
+        file.encode()
         with Path(file).open("rb") as raw:
             return file if raw.seekable() else _copied(raw, folder)
     except FileNotFoundError:
         raise CommandError(f"there is no file {show(file)}.") from None
     except IsADirectoryError:
         raise CommandError(f"{show(file)} is a directory, not a file.") from None
+    except UnicodeError:
+        raise CommandError(
+            f"{show(file)} cannot be opened: its name is not UTF-8.\n"
+            "Hint: give it another name, or read it from standard input: purecover ... - < FILE"
+        ) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise CommandError(f"{show(file)} cannot be opened: {reason}.") from error

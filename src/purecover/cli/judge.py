@@ -55,6 +55,7 @@ def judge(file: str, /, **given: Any) -> int:
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
     """
+    from purecover.audit.designs import answers_beside
     from purecover.audit.judging import Judging
     from purecover.cli.rows import Columns, read_rows
 
@@ -64,7 +65,7 @@ def judge(file: str, /, **given: Any) -> int:
     n = given.get("n", _ENOUGH)
     if n < 1:
         raise CommandError(f"--n must be at least 1, got {n}.")
-    kept = answers_file(file)
+    kept = answers_beside(file)
     output.check_writable("the file of answers,", str(kept), not_this=file)
     rows = read_rows(file, Columns.among(given), cells=partial(_visible, file, given))
     judging = Judging(
@@ -78,14 +79,6 @@ def judge(file: str, /, **given: Any) -> int:
     why = _ask_all(judging, file, width, None if width is not None else n)
     output.tell("\n".join(_summary(judging, file, rows, given, why)))
     return 0
-
-
-def answers_file(file: str) -> Path:
-    """Return where the answers about the rows of a file are kept."""
-    path = Path(file)
-    return path.with_name(
-        f"{path.name.removesuffix('.gz').rpartition('.')[0] or path.name}.judged.csv"
-    )
 
 
 def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
@@ -160,9 +153,7 @@ def _ask_all(judging: Judging, file: str, width: float | None, n: int | None) ->
 
 
 def status_line(judging: Judging) -> tuple[str, Interval | None]:
-    """Return the figure with its interval, and in words how many answers would halve it."""
-    from purecover.documents.formats import number_of
-
+    """Return the figure with its interval, and in words what more answers would do to it."""
     try:
         now = judging.progress()
     except ContradictionError:
@@ -170,9 +161,15 @@ def status_line(judging: Judging) -> tuple[str, Interval | None]:
     text = f"{_figure(judging, now.interval)}; {now.interval.width:.2f} wide"
     if not judging.judged().verdicts.size:
         text += ", by the scores alone"
-    if now.n_more is None:
-        return f"{text}. More answers cannot halve it.", now.interval
-    return f"{text}. About {number_of(now.n_more, 'more answer')} would halve it.", now.interval
+    n, after = min(now.n_left, _ENOUGH), now.width_after(min(now.n_left, _ENOUGH))
+    if now.n_more is not None:
+        step = 1 if now.n_more < 20 else 5 if now.n_more < 100 else 50
+        more = f"About {step * round(now.n_more / step)} more would halve it."
+    elif after < 0.95 * now.interval.width:
+        more = f"With {n} more about {after:.2f}."
+    else:
+        more = "More answers would hardly narrow it."
+    return f"{text}. {more}", now.interval
 
 
 def _figure(judging: Judging, interval: Interval) -> str:
@@ -211,8 +208,8 @@ def _page(judging: Judging, file: str, n: int | None, status: str) -> Any:
     notes = []
     if (said := judging.said(row)) is not None:
         notes.append(f"You said {said}.")
-    if (twin := judging.twin(row)) is not None:
-        notes.append(f"The same cells as row {twin[0] + 1:,}, of which you said {twin[1]}.")
+    if note := judging.note(row):
+        notes.append(note)
     title = f"{Path(file).name}, row {row + 1:,}: {done} answered{by}"
     return Group(
         Rule(Text(output.printable(title)), align="left"),

@@ -12,6 +12,7 @@ from purecover._validation import show
 from purecover.cli.files import (
     OBVIOUS,
     DataFile,
+    identifier,
     is_missing,
     opened,
     parse_number,
@@ -41,8 +42,8 @@ def peek(file: str, limit: int) -> dict[str, Any]:
     """
     with opened([file], limit=limit) as (data,):
         names = list(data.names)
-        if data.kind == "parquet" and _unpacked_size(data) > limit:
-            raise too_much(file, f"{_unpacked_size(data):,} bytes", limit)
+        if data.kind == "parquet" and (size := _unpacked_size(data, limit)) > limit:
+            raise too_much(file, f"{size:,} bytes", limit)
         if len(names) > MAX_COLUMNS or sum(map(len, names)) > MAX_NAMES:
             raise CommandError(
                 f"{file} has {len(names):,} columns, with names of {sum(map(len, names)):,} "
@@ -104,15 +105,29 @@ def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
     return found if len(found) <= most else {}
 
 
-def _unpacked_size(data: DataFile) -> int:
-    """Bytes of a Parquet file in memory, from its footer alone; a number takes eight."""
+def _unpacked_size(data: DataFile, limit: int) -> int:
+    """Bytes of a Parquet file in memory; a number takes eight.
+
+    The footer says how many bytes and cells there are. It may be wrong, and one text may stand for
+    many cells: where it allows the file, texts and lists are measured as they are read.
+    """
+    execute = data.connection.execute
     try:
-        packed, cells = data.connection.execute(
+        packed, cells = execute(
             "SELECT sum(size), max(cells) FROM (SELECT sum(abs(total_uncompressed_size)) AS size, "
             "sum(greatest(abs(num_values), abs(row_group_num_rows))) AS cells "
             f"FROM parquet_metadata({quoted(escape(data.path))}) GROUP BY column_id)"
         ).fetchone()
+        # Equal cells take next to no room in the file, and one cell may be a list of many.
+        size = max(int(packed or 0), 8 * int(cells or 0))
+        sizes = {"VARCHAR": "strlen({})", "BLOB": "octet_length({})", "[]": "8 * len({})"}
+        for name, kind in zip(data.names, data.types, strict=True):
+            measure = sizes.get("[]" if kind.endswith("[]") else kind)
+            if measure is None or size > limit:
+                continue
+            of_cell = measure.format(identifier(name))
+            (more,) = execute(f"SELECT sum({of_cell}) FROM {data.scan([name])}").fetchone()
+            size = max(size, int(more or 0))
     except duckdb.Error as error:
         raise data.explained(error) from error
-    # Equal cells take next to no room in the file, and one cell may be a list of many.
-    return max(int(packed or 0), 8 * int(cells or 0))
+    return size

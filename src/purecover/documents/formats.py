@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from purecover.intervals.interval import Interval
 
 UNDEFINED = "undefined"
-WITHHELD = "–"
-"""In place of a number that depends on an alpha and beta that contradict the data."""
 
 _CONTROLS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 _TURNING = _CONTROLS | {"R", "AL", "AN"}

@@ -137,6 +137,8 @@ def _paths(paths: Any) -> list[str]:
         if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
             raise valid.bad_type("paths", must, path)
         pattern = name = os.fspath(path)
+        if not name.isascii() and "\\udc" in ascii(name):
+            raise valid.bad_value("paths", "names in UTF-8", valid.show(name), "rename the file")
         if glob.has_magic(name) and "\0" not in name:
             # To DuckDB a file called a[1].csv would be a pattern that means a1.csv.
             pattern = glob.escape(name) if Path(name).is_file() else name

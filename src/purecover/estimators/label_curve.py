@@ -406,7 +406,7 @@ def solve_label_curve(counts: ScoreCounts, clean: str = "weigh") -> Posterior:
     global _last_solved  # noqa: PLW0603 - replaced as a whole
     content = hashlib.sha256(clean.encode())
     for column in (counts.labeled, counts.unlabeled, counts.labeled_sq, counts.unlabeled_sq):
-        content.update(b"" if column is None else np.ascontiguousarray(column))
+        content.update(b"" if column is None else np.ascontiguousarray(column).tobytes())
     known, key = _last_solved, content.hexdigest()
     if known is None or known[0] != key:
         known = _last_solved = key, _solve(counts, clean)

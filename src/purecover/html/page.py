@@ -20,10 +20,8 @@ from purecover.documents import evidence
 from purecover.documents import many as many_reports
 from purecover.documents import summary as answers
 from purecover.documents.formats import (
-    WITHHELD,
     at_most,
     cut,
-    ends,
     listed,
     number,
     shortened,
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
     from purecover.intervals.evidence import EvidenceThresholds
     from purecover.report.compare import ScoreComparison
-    from purecover.report.many import ManyReports, ManyRow
+    from purecover.report.many import ManyReports
     from purecover.report.results import PUReport
 
 ENGINE = tuple(
@@ -305,29 +303,15 @@ def render_many(many: ManyReports, **about: Unpack[About]) -> str:
 
     The most doubtful rows are the first.
     """
-    ordered = many_reports.by_doubt(many)
     return make_page(
         "many.html.j2",
         "Many evaluations",
         many_reports.many_headline(many),
         about,
-        columns=many_reports.many_titles(many),
-        rows=[_many_row(row, many.metrics) for row in ordered[:MOST_ROWS]],
-        left_out=max(len(ordered) - MOST_ROWS, 0),
+        table=many_reports.many_table(many, many.metrics, MOST_ROWS, MAX_NAME),
+        left_out=max(len(many.evaluated) - MOST_ROWS, 0),
         failed=many.failed[:MOST_ROWS],
     )
-
-
-def _many_row(row: ManyRow, metrics: Sequence[str]) -> dict[str, Any]:
-    return {
-        "row": row,
-        "values": {
-            name: WITHHELD if row.contradicted else number(row.recovered[name]) for name in metrics
-        },
-        "observed": number(row.observed[metrics[0]]),
-        "ends": ends(row.intervals.get(metrics[0])),
-        "checks": many_reports.warnings_of(row),
-    }
 
 
 def render_evidence(
@@ -413,7 +397,9 @@ def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **va
 
 
 def _filled(name: str, **values: Any) -> str:
-    return str(_environment().get_template(name).render(**values))
+    page = str(_environment().get_template(name).render(**values))
+    # Names of files and columns may hold halves of characters, which no file can.
+    return page.encode(errors="backslashreplace").decode()
 
 
 @cache

@@ -30,7 +30,8 @@ from purecover.intervals.resampling import thinned_to_draw
 
 if TYPE_CHECKING:
     from purecover.intervals.interval import CurveBand
-    from purecover.report.results import PUReport, TrueFigures
+    from purecover.report.results import PUReport
+    from purecover.report.saving import TrueFigures
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,6 @@ from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
-from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import REPAIRS
 from purecover.recovery.metrics import METRICS, recover_metrics
@@ -168,8 +166,7 @@ def sensitivity(
         values = np.full_like(auc, np.nan)
         # A curve of so many points is as good as the full one, and read hundreds of times.
         counts = counts.thinned(_MAX_THRESHOLDS, keep=threshold)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecoveryWarning)
+        with valid.unheard_repairs():
             for i, j in np.argwhere(~np.isnan(auc)):
                 pair = MixtureProportions(
                     float(grid_alpha[i]), float(grid_beta[j]), "grid", scenario

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -20,12 +18,12 @@ from purecover._typing import ArrayLike, Scenario
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
-from purecover.exceptions import PurecoverError, RecoveryWarning
+from purecover.exceptions import PurecoverError
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
-from purecover.report.pages import write_page
+from purecover.report.pages import Paged
 from purecover.report.pipeline import (
     ReportSettings,
     ScoredRows,
@@ -33,6 +31,7 @@ from purecover.report.pipeline import (
     find_proportions,
     make_report,
     recover,
+    settle,
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
@@ -102,7 +101,7 @@ class ManyRow(Frozen):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ManyReports:
+class ManyReports(Paged):
     """The result of :func:`evaluate_many`, a row for each task and score.
 
     Attributes
@@ -119,6 +118,8 @@ class ManyReports:
     random_state : int or None
         The seed, if there was one.
     """
+
+    _renderer = "render_many"
 
     rows: tuple[ManyRow, ...]
     metrics: tuple[str, ...]
@@ -221,26 +222,6 @@ class ManyReports:
         """:meth:`to_dict` as strict JSON text."""
         return json_text(self.to_dict(), indent)
 
-    @public
-    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Return a self-contained page of all rows, the most doubtful first.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            A file to write the page to.
-        title : str, optional
-            Heading of the page.
-
-        Returns
-        -------
-        str
-            The page as text.
-        """
-        from purecover.html.page import render_many
-
-        return write_page(render_many, self, path, title)
-
     def __str__(self) -> str:
         from purecover.documents.many import many_blocks
         from purecover.documents.text import text_of
@@ -249,12 +230,6 @@ class ManyReports:
 
     def __repr__(self) -> str:
         return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the printed text."""
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,9 +291,8 @@ def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
     if part.counts is None or part.reason is not None:
         return left_out(part, part.reason)
     try:
-        with warnings.catch_warnings():
-            # Of hundreds of rows many warn of the same; checks of each row say it too.
-            warnings.simplefilter("ignore", RecoveryWarning)
+        # Of hundreds of rows many warn of the same; checks of each row say it too.
+        with valid.unheard_repairs():
             report = _report(part.counts, part.seed, job, first)
     except PurecoverError as error:
         error.function = error.function or "evaluate"
@@ -358,6 +332,7 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     if first is None or known is None or known.estimation is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
+        given = settle(counts, given, level=settings.confidence_level)
         proportions = find_proportions(counts, given, asked)
         return make_report(ScoredRows(counts), given, proportions, settings, only=only)
     found = recover(ScoredRows(counts), known.estimation.proportions, settings, only=only)

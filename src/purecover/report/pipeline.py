@@ -8,7 +8,6 @@ estimate.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -57,7 +56,8 @@ from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, roc_fr
 from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
 from purecover.recovery.rates import least_delta
 from purecover.report.prices import find_prices
-from purecover.report.results import PUReport, TrueFigures
+from purecover.report.results import PUReport
+from purecover.report.saving import TrueFigures
 
 if TYPE_CHECKING:
     from purecover.audit.designs import JudgedRows
@@ -362,8 +362,8 @@ def check_design(judged: Any, assume: Collection[str]) -> None:
             "judged",
             "rows with their design",
             "verdicts alone",
-            "audit.draw(scores, labeled).answer(verdicts) says how rows were drawn; if the judged "
-            f"rows are a random sample of their side, add assume=[{RANDOM_VERDICTS!r}]",
+            "answers to rows of audit.draw (purecover judge) come with it; if rows are a random "
+            f"sample of their side, assume {RANDOM_VERDICTS!r} (--assume {RANDOM_VERDICTS})",
         )
 
 
@@ -527,9 +527,7 @@ def draw_replicates(
     that the scores do not determine alpha and beta.
     """
     try:
-        with warnings.catch_warnings():
-            # A repair has warned of the data before.
-            warnings.simplefilter("ignore", exceptions.RecoveryWarning)
+        with valid.unheard_repairs():  # a repair has warned of the data before
             return draw(), estimation
     except exceptions.IdentifiabilityError as error:
         if estimation is None:
