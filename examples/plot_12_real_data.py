@@ -84,9 +84,9 @@ print(f"{'true':12} {truth.metrics['roc_auc']:.2f}")
 
 auc, alpha = judged.intervals["roc_auc"], judged.intervals["alpha"]
 print(
-    f"The AUC is {auc.estimate:.2f} (95 % interval {auc.low:.2f} to {auc.high:.2f}) against the true "
-    f"classes of\npositives like the {labeled.sum()} labeled ones. It is corrected for unlabeled "
-    f"positives: {alpha.estimate:.0%} of the\nunlabeled rows ({alpha.low:.0%} to {alpha.high:.0%}), "
-    f"estimated from the scores and ten judged rows.\nWithout correction it is {judged.auc_pu:.2f}. "
-    f"Scores are out of fold."
+    f"The AUC is {auc.estimate:.2f} (95 % interval {auc.low:.2f} to {auc.high:.2f}) against the\n"
+    f"true classes of positives like the {labeled.sum()} labeled ones. It is corrected for\n"
+    f"unlabeled positives: {alpha.estimate:.0%} of the unlabeled rows ({alpha.low:.0%} to\n"
+    f"{alpha.high:.0%}), estimated from the scores and ten judged rows. Without\n"
+    f"correction it is {judged.auc_pu:.2f}. Scores are out of fold."
 )
