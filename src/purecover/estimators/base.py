@@ -415,7 +415,7 @@ def proportions_of_many(inclusions: FloatArray) -> FloatArray:
 def _check_resampler(method: str, resampler: object) -> None:
     if resampler is None:
         return
-    if not (hasattr(resampler, "draw") and hasattr(resampler, "counts")):
+    if not (hasattr(resampler, "draw_many") and hasattr(resampler, "counts")):
         hint = "make one with group_resampler(scores, labeled, groups)"
         raise valid.bad_type("resampler", "None or a resampler", resampler, hint)
     if method != "bootstrap":

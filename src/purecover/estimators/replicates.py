@@ -108,6 +108,6 @@ def proportion_draws(
     size = max(1, min(n_resamples, MOST_CELLS // counts.n_thresholds))
     found = []
     for start in range(0, n_resamples, size):
-        sides = resampling.draw_many(resampler, rng, min(size, n_resamples - start))
+        sides = resampler.draw_many(rng, min(size, n_resamples - start))
         found.append(estimator.proportions_many(counts, *sides))
     return np.concatenate(found)
