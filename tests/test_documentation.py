@@ -130,7 +130,7 @@ NOT_RUN = {
     ("docs/howto/distributed.rst", "register_spark"): "a cluster: tests/test_distributed.py",
     ("docs/howto/distributed.rst", "register_ray"): "not tested, as the page says",
     ("docs/howto/engines.rst", "SparkSession"): "Spark: tests/test_engines.py",
-    ("docs/howto/formats.rst", "mlflow.start_run"): "MLflow is not installed here",
+    ("docs/howto/report.rst", "mlflow.start_run"): "MLflow is not installed here",
     ("docs/howto/paper.rst", 'load_paper_data("bank")'): "data: paper/tests/test_datasets.py",
     ("docs/howto/paper.rst", "run_study"): "data and a cluster: paper/tests/test_run.py",
 }
