@@ -260,9 +260,9 @@ def left_out(part: Part, reason: str | None) -> ManyRow:
 
 def run_job(job: Job) -> list[ManyRow]:
     """Return the rows of a job; a complaint becomes the reason why there are no figures."""
-    named = (part for part in job.parts if part.score == job.estimate_from)
-    first = next(named, None)
-    first = first or max(job.parts, key=lambda each: each.counts.auc_pu if each.counts else -1)
+    first, *others = [p for p in job.parts if p.score == job.estimate_from] or job.parts
+    if others:
+        first = max(job.parts, key=lambda part: part.counts.auc_pu)  # type: ignore[union-attr]
     rows = [_evaluated(first, job)]
     for part in job.parts:
         if part is first:
