@@ -774,13 +774,12 @@ def recover(
         last = max(int(np.searchsorted(flagged, settings.review, side="right")) - 1, 0)
         settings = replace(settings, threshold=float(counts.thresholds[last]))
     roc = roc_from_counts(counts, proportions, settings.repair or "isotonic")
-    threshold = settings.threshold
     return Recovery(
         rows,
         settings,
         roc,
         roc if settings.repair is not None else blended(roc, counts),
-        formulas.youden_threshold(roc) if threshold is None else threshold,
+        formulas.check_threshold(settings.threshold, counts),
         given=given,
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
         chosen_by=chosen_by,
