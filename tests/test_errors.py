@@ -218,6 +218,8 @@ FREE = {
     "make_pu_scorer.proportions": "as above",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
+    "judge.file": "as above",
+    "judge.judge": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
 # Anything true or false will do, or is for the test of a display.
