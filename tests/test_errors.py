@@ -115,6 +115,7 @@ VALID = {
     "scar_test": {
         "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 10,
         "labeled": [1, 1, 0, 1, 0, 0] * 10,
+        "scores": [5.0, 4.0, 3.0, 2.0, 1.0, 0.0] * 10,
         "alpha": 0.2,
         "n_permutations": 20,
     },
@@ -244,7 +245,6 @@ UNSAID = {
     "plan-scores-nothing",
     "ScoreMonitor-beta-nothing",
     "make_pu_scorer-beta-nothing",
-    "scar_test-scores-nothing",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -295,7 +296,8 @@ def _summary(
     """Return what was answered, what follows from it, and what to do next."""
     from purecover.documents.summary import headline
 
-    fill = partial(textwrap.fill, width=_WIDTH)
+    wide = min(shutil.get_terminal_size((_WIDTH, 0)).columns, _WIDTH)
+    fill = partial(textwrap.fill, width=wide)
     tally, kept = judging.tally(), judging.file.name
     if not judging.judges:
         return [status_line(judging)[0], "No row was judged."]
@@ -310,7 +312,7 @@ def _summary(
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
-    words = ["purecover", "evaluate", file, "--judged", str(judging.file)]
+    words = ["purecover", "evaluate", file, "--judged"]
     for name, value in chosen(given, f"{COLUMNS} threshold review").items():
         option, flag = f"--{name.replace('_', '-')}", value is True
         words += [option] if flag else [f"{option}={''.join(value) if name == 'score' else value}"]

@@ -554,20 +554,6 @@ class Recovery:
     only: tuple[str, ...] | None = None
     chosen_by: str | None = None
 
-    @property
-    def replicate_options(self) -> dict[str, Any]:
-        """Options of `bootstrap` by which it measures replicates in the same way."""
-        settings = self.settings
-        return {
-            # A threshold that was chosen here is chosen again in each replicate.
-            "threshold": settings.threshold,
-            "target": settings.target,
-            # The guard of a repair has decided for the replicates, too.
-            "repair": None if settings.repair is None else self.roc.repair,
-            "confidence_level": settings.confidence_level,
-            **vars(MetricOptions.among(vars(settings))),
-        }
-
     def resample(
         self,
         estimator: ProportionEstimator | None,
@@ -575,6 +561,7 @@ class Recovery:
         random_state: np.random.Generator | int,
     ) -> BootstrapResult:
         """Draw replicates of independent rows, or of groups of them."""
+        settings = self.settings
         return measure_replicates(
             self.rows.counts,
             (self.roc, self.roc_pr),
@@ -585,8 +572,14 @@ class Recovery:
             chosen_by=self.chosen_by,
             curves=self.only is None,
             random_state=random_state,
-            progress=self.settings.progress,
-            **self.replicate_options,
+            progress=settings.progress,
+            # A threshold that was chosen here is chosen again in each replicate.
+            threshold=settings.threshold,
+            target=settings.target,
+            # The guard of a repair has decided for the replicates, too.
+            repair=None if settings.repair is None else self.roc.repair,
+            confidence_level=settings.confidence_level,
+            **vars(MetricOptions.among(vars(settings))),
         )
 
     def report(
@@ -779,13 +772,12 @@ def recover(
         last = max(int(np.searchsorted(flagged, settings.review, side="right")) - 1, 0)
         settings = replace(settings, threshold=float(counts.thresholds[last]))
     roc = roc_from_counts(counts, proportions, settings.repair or "isotonic")
-    threshold = settings.threshold
     return Recovery(
         rows,
         settings,
         roc,
         roc if settings.repair is not None else blended(roc, counts),
-        formulas.youden_threshold(roc) if threshold is None else threshold,
+        formulas.check_threshold(settings.threshold, counts),
         given=given,
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
         chosen_by=chosen_by,

@@ -6,11 +6,10 @@ import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from purecover import _validation as valid
-from purecover._codec import Source, document_text, json_schema, written
+from purecover._codec import document_text, json_schema, written
 from purecover._inputs import rows_frame
 from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
@@ -26,7 +25,7 @@ from purecover.recovery.curves import RecoveredPr, RecoveredRoc
 from purecover.recovery.hidden import HiddenPositives, recover_hidden
 from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
-from purecover.report.pages import write_page
+from purecover.report.pages import Paged
 from purecover.report.prices import Price, estimate_by_others
 from purecover.report.saving import (
     MAX_THRESHOLDS,
@@ -37,9 +36,6 @@ from purecover.report.saving import (
     saved_bands,
 )
 
-if TYPE_CHECKING:
-    from purecover.report.document import SavedReport
-
 HARDER = (0.5, 0.6, 0.7, 0.8, 0.9)
 """Values of theta for which metrics are shown."""
 
@@ -49,7 +45,7 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PUReport(Frozen):
+class PUReport(Paged, Frozen):
     """The result of :func:`evaluate`.
 
     Attributes
@@ -101,6 +97,8 @@ class PUReport(Frozen):
         ``intervals`` and bands are; None in JSON, a dash in text and on pages. What was observed
         stays, and ``roc.fpr_raw`` and ``roc.tpr_raw`` show where rates leave the unit square.
     """
+
+    _renderer = "render_report"
 
     counts: ScoreCounts
     proportions: MixtureProportions
@@ -366,10 +364,7 @@ class PUReport(Frozen):
         InvalidInputError
             If a field is missing or wrong; the message names it.
         """
-        from purecover.report.document import SavedReport
-
-        source = report_source("data")
-        return restore_report(source, source.read(SavedReport, data))
+        return cls(**read_fields(report_source("data"), data))
 
     @classmethod
     @public
@@ -387,10 +382,8 @@ class PUReport(Frozen):
         PUReport
             As from :meth:`from_dict`.
         """
-        from purecover.report.document import SavedReport
-
         source = report_source("text")
-        return restore_report(source, source.read(SavedReport, source.parse(text)))
+        return cls(**read_fields(source, source.parse(text)))
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
@@ -423,26 +416,6 @@ class PUReport(Frozen):
         from purecover.documents.markdown import render_markdown
 
         return render_markdown(self)
-
-    @public
-    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """A self-contained page with text and plots.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            A file to write the page to.
-        title : str, optional
-            Heading of the page, such as the name of the model.
-
-        Returns
-        -------
-        str
-            The page as text.
-        """
-        from purecover.html import render_report
-
-        return write_page(render_report, self, path, title)
 
     @public
     def plot(self) -> Any:
@@ -500,8 +473,3 @@ class PUReport(Frozen):
         from purecover.html.page import render_notebook
 
         return render_notebook(self)
-
-
-def restore_report(source: Source, saved: SavedReport) -> PUReport:
-    """Return the report in a document."""
-    return PUReport(**read_fields(source, saved))

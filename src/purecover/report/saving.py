@@ -117,8 +117,11 @@ def report_source(parameter: str) -> Source:
 
 
 @public
-def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
+def read_fields(source: Source, data: object) -> dict[str, Any]:
     """Return the fields of a report from its document."""
+    from purecover.report.document import SavedReport
+
+    saved = data if isinstance(data, SavedReport) else source.read(SavedReport, data)
     counts, drawn = _read_counts(source, saved), saved.bootstrap
     with source.reading("options", saved.options):
         options = restored(MetricOptions, saved.options, area=saved.area).validated()
