@@ -54,7 +54,7 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml paper/pyproject.toml | $(VENV)
 	@touch $(VENV)/.core $@
 
 EXAMPLE := src/purecover/data/example_scores.csv
-demo: $(VENV)/.core ## Evaluate the bundled scores, with nothing known and after ten answers; writes report.html
+demo: $(VENV)/.core ## Evaluate the bundled scores, before and after ten answers; writes report.html
 	@echo; echo "With nothing known:"
 	$(BIN)/purecover evaluate $(EXAMPLE)
 	@echo; echo "After ten rows were judged; the true classes stand in for the judge:"
@@ -93,8 +93,11 @@ fuzz: $(VENV)/.dev ## Search at random for inputs that break functions and comma
 size: $(VENV)/.dev ## Print lines of code, public names and options (ARGS="--against REV")
 	$(BIN)/python tools/size.py $(ARGS)
 
-freeze: $(VENV)/.dev ## Write down anew the figures and signatures that must not change unnoticed
+freeze: $(VENV)/.dev ## Write anew figures, signatures, printed reports, numbers and pictures of pages
 	$(BIN)/python tools/freeze.py
+	$(BIN)/python -m pytest -q -m "" tests/test_golden.py --renew
+	$(BIN)/python tools/fill_pages.py
+	$(BIN)/python tools/make_pictures.py
 
 paper: $(VENV)/.dev ## Run the quick study of the paper and write paper.html (five minutes)
 	$(BIN)/purecover-paper run --quick --store paper-quick $(ARGS)

@@ -178,7 +178,6 @@ class PriorsDisplay(base.Display):
         ends = np.array([row.ends(kind) for kind in kinds for row in rows]).reshape(-1, 2)
         return {
             "estimator": np.array([row.name for _ in kinds for row in rows]),
-            "from": np.array([row.estimated_from for _ in kinds for row in rows]),
             "quantity": np.repeat(np.array(kinds), len(rows)),
             "value": np.array([row.value(kind) for kind in kinds for row in rows]),
             "low": ends[:, 0],
@@ -262,9 +261,7 @@ class PriorsDisplay(base.Display):
 
 
 def _label(row: PriorRow) -> str:
-    """Return the name of a row, marked if it is the default or from features."""
-    if row.estimated_from == "features":
-        return f"{row.name} (from features)"
+    """Return the name of a row, marked if it is the default."""
     return f"{row.name} (default)" if row.is_default and row.name != "default" else row.name
 
 

@@ -570,10 +570,7 @@ class LabelCurve(PriorEstimator):
         return np.where(lost[:, None], np.nan, rows)
 
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
-        ends = _round_handfuls(solve_label_curve(self._data, self.clean).ends(level), self._data)
-        # The estimate came from all scores, not from thinned ones.
-        values = {name: getattr(self.proportions_, name) for name in ends}
-        return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
+        return _round_handfuls(solve_label_curve(self._data, self.clean).ends(level), self._data)
 
 
 def _round_handfuls(
