@@ -11,7 +11,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from purecover import _validation as valid
 from purecover._inputs import encode_labels, refuse_frame
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
+from purecover.exceptions import InvalidInputError
 
 Kind = Literal["top", "random", "stratified"]
 KINDS = ("top", "random", "stratified")
@@ -70,10 +71,14 @@ class ScoredLabels(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """Sixteen digits by which data are known again."""
-        content = (self.scores + 0.0).tobytes() + self.labeled.tobytes()
-        content += b"" if self.negative is None else self.negative.tobytes()
-        return hashlib.sha256(content).hexdigest()[:16]
+        """Sixteen digits by which data are known again; half of them whatever the order is."""
+        rows = (self.scores + 0.0, self.labeled, self.negative)
+        columns = [each for each in rows if each is not None]
+        order = np.lexsort(columns[::-1])
+        return "".join(
+            hashlib.sha256(b"".join(each[at].tobytes() for each in columns)).hexdigest()[:8]
+            for at in (order, slice(None))
+        )
 
     @property
     def unlabeled(self) -> BoolArray:
@@ -110,6 +115,8 @@ class AuditDesign(Frozen):
         Numbers of rows in each stratum, judged or not.
     checksum : str
         By which the scores and labels are known again.
+    reason : str
+        Why these rows, if they were chosen for a figure.
     """
 
     kind: str
@@ -120,6 +127,7 @@ class AuditDesign(Frozen):
     n_unlabeled: IntArray
     n_labeled: IntArray
     checksum: str
+    reason: str = ""
 
     @classmethod
     def _of(
@@ -195,7 +203,8 @@ class AuditDesign(Frozen):
         of, where = self.n_unlabeled.sum(), ""
         if self.kind == "top":
             of, where = self.n_unlabeled[0], f" with {self.where(0)}"
-        return f"{self.rows.size - n_labeled:,} of {of:,} unlabeled rows{where}{beside}"
+        why = f"; {self.reason}" if self.reason else ""
+        return f"{self.rows.size - n_labeled:,} of {of:,} unlabeled rows{where}{beside}{why}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,10 +259,7 @@ class JudgedRows(Frozen):
     def check_data(self, data: ScoredLabels) -> None:
         """Complain if the rows were drawn from other data."""
         if data.checksum != self.design.checksum:
-            hint = "pass the scores and labels that they were drawn from, in the same order"
-            raise valid.bad_value(
-                "judged", "rows of these scores and labels", "rows of others", hint
-            )
+            raise _other_data("judged", self.design.checksum, data)
 
     @classmethod
     @public
@@ -318,7 +324,7 @@ class AnswerFile(NamedTuple):
         for name in (ROW, DESIGN, answer):
             if name not in table:
                 must = f"one with a column {name!r}, as audit.draw makes one"
-                hint = "" if name != answer else "answer= (--answer) names the column of verdicts"
+                hint = "" if name != answer else "answer= (or FILE:COLUMN) names that of verdicts"
                 raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
         kind, cuts = _read_design(table[DESIGN], data)
         numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
@@ -390,13 +396,18 @@ def _read_design(words: list[str], data: ScoredLabels) -> tuple[str, list[float]
         must = f"one whose column {DESIGN!r} is as it was drawn"
         raise valid.bad_value("file", must, valid.show(words[0]))
     if checksum != f"data={data.checksum}":
-        raise valid.bad_value(
-            "file",
-            "one of rows drawn from these scores and labels",
-            "rows of other data",
-            "give the scores and labels that the rows were drawn from, in the same order",
-        )
+        raise _other_data("file", checksum.removeprefix("data="), data)
     return kind, numbers
+
+
+def _other_data(name: str, checksum: str, data: ScoredLabels) -> InvalidInputError:
+    """Say that rows were drawn from other data, or from these in another order."""
+    got = "rows drawn from other data: another file or column, or rows have changed"
+    if checksum[:8] == data.checksum[:8]:
+        got = "rows drawn from the same scores and labels in another order"
+    must = "of rows drawn from these scores and labels"
+    hint = "give the data that the rows were drawn from, in the same order"
+    return valid.bad_value(name, must, got, hint)
 
 
 def _cuts_of_all(data: ScoredLabels) -> list[float]:
@@ -410,6 +421,7 @@ def draw(
     n: int = 10,
     *,
     design: Kind = "top",
+    figure: str | None = None,
     threshold: float | None = None,
     review: int | None = None,
     n_labeled: int = 0,
@@ -430,9 +442,12 @@ def draw(
         ``"random"`` from all unlabeled rows; ``"stratified"`` evenly from three strata of the
         score, or from both sides of the threshold. Only the last two can show that labels did not
         go to positives at random.
+    figure : {"auc", "alpha", "positives", "precision", "recall"}, optional
+        What the interval is wanted of: the rows above the cut are judged that are expected to
+        narrow it most by these scores and labels, or labeled rows if those tell more of recall.
+        By default half of the labeled rows lie above the cut, which does for the AUC and alpha.
     threshold : float, optional
-        The cut of the score. By default half of the labeled rows lie above it. Give the threshold
-        at which precision is wanted.
+        The cut of the score. Give the threshold at which precision or recall is wanted.
     review : int, optional
         The cut in other words: so many unlabeled rows with the highest scores lie above it.
     n_labeled : int, default=0
@@ -464,7 +479,10 @@ def draw(
     n = valid.check_integer("n", n, low=1)
     n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
     rng = valid.check_random_state(random_state)
-    cut = cut_of(data, threshold, review)
+    cut, reason = cut_of(data, threshold, review), ""
+    if figure is not None:
+        kind, cut, n_more, reason = _best_for(figure, data, kind, cut, n)
+        n, n_labeled = n - n_more, n_labeled + n_more
     if cut is None:
         cuts = [data.reached(TOP_SHARE)] if kind == "top" else _cuts_of_all(data)
     else:
@@ -483,7 +501,33 @@ def draw(
     parts = zip(unlabeled, _spread(n, sizes), strict=True)
     rows = [rng.choice(part, size, replace=False) for part, size in parts]
     rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
-    return AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
+    found = AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
+    return replace(found, reason=reason)
+
+
+def _best_for(
+    figure: str, data: ScoredLabels, kind: str, cut: float | None, n: int
+) -> tuple[str, float, int, str]:
+    """Return design, cut, number of labeled rows among the n, and why these narrow the figure."""
+    from purecover.audit.sizes import FIGURES, outlooks
+
+    valid.check_choice("figure", figure, FIGURES)
+    if kind != "top":
+        raise valid.bad_value("figure", "left out where 'design' is given", repr(figure))
+    rows = [each for each in outlooks(data, figure, cut) if each.most >= n]
+    if not rows:
+        raise valid.bad_value("n", "at most the unlabeled rows there are above a cut", str(n))
+    best = min(rows, key=lambda each: each.width(n))
+    name = {"auc": "the AUC", "positives": "the number of positives"}.get(figure, figure)
+    now, then = (
+        f"{each:,.0f}" if figure == "positives" else f"{each:.2g}"
+        for each in (best.width(0), best.width(n))
+    )
+    most = " most," if len(rows) > 1 else ""
+    reason = f"they narrow the 95 % interval of {name}{most} from {now} to about {then}"
+    if best.cut is None:
+        return "random", rows[0].cut or 0.0, n, reason
+    return kind, best.cut, 0, reason
 
 
 def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:

@@ -33,7 +33,6 @@ from purecover.audit.designs import (
     ScoredLabels,
     cut_of,
 )
-from purecover.audit.sizes import FIGURES
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import ContradictionError
@@ -51,6 +50,7 @@ _EDGE = 1e-12
 _MANY_ALIKE = 0.2
 _WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
+FIGURES = ("auc", "alpha", "precision")
 
 
 class Progress(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,18 +18,89 @@ from purecover.audit.answers import (
     posterior_draws,
     uniform_draws,
 )
-from purecover.audit.designs import TOP_SHARE, AuditDesign, JudgedRows, ScoredLabels, cut_of
+from purecover.audit.designs import AuditDesign, JudgedRows, ScoredLabels, cut_of
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
 from purecover.proportions import check_share
 
-Figure = Literal["alpha", "auc", "precision"]
-FIGURES = ("alpha", "auc", "precision")
+Figure = Literal["auc", "alpha", "positives", "precision", "recall"]
+FIGURES = ("auc", "alpha", "positives", "precision", "recall")
+AT_A_CUT = ("precision", "recall")
+
+CUTS = (0.15, 0.3, 0.5, 0.7, 0.9)
+"""Rows above scores that these shares of the labeled rows reach are compared."""
 
 _OUTCOMES = 25
 _NARROWEST = 1e-4
+
+
+class Outlook(NamedTuple):
+    """Rows that may be judged, and what their verdicts would tell of a figure.
+
+    ``values`` are draws of the figure, in rising order, and ``purity`` the share of positives among
+    these rows in the same draws.
+    """
+
+    values: FloatArray
+    purity: FloatArray
+    cut: float | None
+    """None for labeled rows."""
+    most: int
+
+    def width(self, n: int, level: float = 0.95) -> float:
+        """Expected width of the interval of the figure after n verdicts."""
+        from scipy.stats import binom
+
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        if n == 0:
+            return float(np.subtract(*np.quantile(self.values, tails)[::-1]))
+        # Purities that the scores make likely, and chance for each of them.
+        likely = np.random.default_rng(0).choice(self.purity, _OUTCOMES)
+        positive = binom.ppf((np.arange(_OUTCOMES) + 0.5) / _OUTCOMES, n, likely)
+        return float(np.mean([self._spread(k, n, tails) for k in positive]))
+
+    def _spread(self, k: float, n: int, tails: list[float]) -> float:
+        """Width of the interval after k of n verdicts."""
+        log = log_binomial(k, n, self.purity)
+        reached = np.cumsum(np.exp(log - log.max()))
+        low, high = self.values[np.searchsorted(reached, np.array(tails) * reached[-1])]
+        return float(high - low)
+
+
+def outlooks(
+    data: ScoredLabels, figure: str, cut: float | None, beta: float | None = None
+) -> list[Outlook]:
+    """Return what rows above one of some cuts would tell of a figure, or labeled rows of recall."""
+    if figure in AT_A_CUT and cut is None:
+        must = f"given, or 'review', for {figure} at a threshold"
+        raise valid.bad_value("threshold", must, "neither")
+    cuts = sorted({data.reached(share) for share in CUTS}) if cut is None else [cut]
+    rng = np.random.default_rng(0)
+    counts = ScoreCounts.from_scores(data.scores, data.labeled)
+    known = posterior_draws(check_estimator(None), counts, beta, rng)
+    shares = np.concatenate((known, uniform_draws(counts, beta, len(known) // 20, rng)))
+    error = max(auc_pu_variance(counts), 0.0) ** 0.5
+    found = []
+    for each in cuts:
+        none = np.zeros(0, dtype=np.int64)
+        strata = Strata.of(JudgedRows(AuditDesign._of("top", [each], none, data), none))
+        above = Purity.of(shares, strata, rng)
+        alpha, beta_s = shares[above.possible].T
+        purity = above.of_unlabeled[above.possible, 0]
+        observed = counts.auc_pu + error * rng.standard_normal(len(purity))
+        values = {
+            "auc": (0.5 + (observed - 0.5) / (beta_s - alpha)).clip(0, 1),
+            "precision": purity,
+            "recall": purity * above.share[above.possible, 0] / np.maximum(alpha, 1e-9),
+        }.get(figure, alpha * (counts.n_unlabeled if figure == "positives" else 1))
+        order = np.argsort(values)
+        found.append(Outlook(values[order], purity[order], each, int(strata.n_unlabeled[0])))
+        if figure == "recall":
+            n_labeled = int(data.labeled.sum())
+            found.append(Outlook(values[order], beta_s[order], None, n_labeled))
+    return found
 
 
 @public
@@ -52,11 +124,12 @@ def plan(
         The data, for rows with high scores as :func:`draw` draws them. Without data the rows are a
         random sample of the unlabeled ones, and nothing but their number counts.
     width : float
-        How wide the interval may be, from its low to its high end.
-    figure : {"alpha", "auc", "precision"}, default="alpha"
-        Of what; the last is the share of positives among the unlabeled rows above the cut.
+        How wide the interval may be, from its low to its high end; of ``positives`` in rows.
+    figure : {"auc", "alpha", "positives", "precision", "recall"}, default="alpha"
+        Of what; ``positives`` is their number among the unlabeled rows, ``precision`` and
+        ``recall`` are those of unlabeled rows above the cut.
     threshold, review
-        The cut, as in :func:`draw`.
+        The cut, as in :func:`draw`. Without one that of the fewest rows counts.
     beta : float, optional
         Share of positives among the labeled, if it is known.
     alpha_guess : float or pair of floats, optional
@@ -67,7 +140,7 @@ def plan(
     Returns
     -------
     int
-        The number of rows.
+        The number of rows; 0 if the scores alone are expected to do.
 
     Raises
     ------
@@ -93,10 +166,10 @@ def plan(
     True
     """
     hint = "0.1 means an interval such as 0.2 to 0.3"
-    width = valid.check_real("width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
-    level = check_level(confidence_level)
     figure = valid.check_choice("figure", figure, FIGURES)  # type: ignore[assignment]
-    tails = [(1 - level) / 2, (1 + level) / 2]
+    most = 1e12 if figure == "positives" else 1
+    width = valid.check_real("width", width, low=_NARROWEST, high=most, closed="left", hint=hint)
+    level = check_level(confidence_level)
     if scores is None:
         given = {"labeled": labeled, "threshold": threshold, "review": review, "beta": beta}
         for name, value in given.items():
@@ -105,71 +178,40 @@ def plan(
         if figure != "alpha":
             raise valid.bad_value("figure", "'alpha' where there are no scores", repr(figure))
         share = _widest(alpha_guess)
-        return first(lambda n: _beta_width(n, share, tails) <= width, 10**10)
+        return _first(lambda n: _beta_width(n, share, level) <= width, 10**10)
     if alpha_guess is not None:
         must = "left out where scores are given, from which alpha is estimated"
         raise valid.bad_value("alpha_guess", must, valid.show(alpha_guess))
     if beta is not None:
         beta = check_share("beta", beta, closed="right")
     data = ScoredLabels.read(scores, labeled)
-    cut = cut_of(data, threshold, review)
-    cut = data.reached(TOP_SHARE) if cut is None else cut
-    rng = np.random.default_rng(0)
-    none = np.zeros(0, dtype=np.int64)
-    design = AuditDesign._of("top", [cut], none, data)
-    strata = Strata.of(JudgedRows(design, none))
-    counts = ScoreCounts.from_scores(data.scores, data.labeled)
-    known = posterior_draws(check_estimator(None), counts, beta, rng)
-    shares = np.concatenate((known, uniform_draws(counts, beta, len(known) // 20, rng)))
-    found = Purity.of(shares, strata, rng)
-    shares, purity = shares[found.possible], found.of_unlabeled[found.possible, 0]
-    error = max(auc_pu_variance(counts), 0.0) ** 0.5
-    observed = counts.auc_pu + error * rng.standard_normal(len(shares))
-    gap = shares[:, 1] - shares[:, 0]
-    values = {
-        "alpha": shares[:, 0],
-        "auc": (0.5 + (observed - 0.5) / gap).clip(0, 1),
-        "precision": purity,
-    }[figure]
-    order = np.argsort(values)
-    values, purity = values[order], purity[order]
-    # Purities that the scores make likely, and chance for each of them.
-    likely = rng.choice(purity, _OUTCOMES)
-    chance = (np.arange(_OUTCOMES) + 0.5) / _OUTCOMES
-
-    def narrow(n: int) -> bool:
-        from scipy.stats import binom
-
-        positive = binom.ppf(chance, n, likely)
-        return float(np.mean([spread(values, purity, k, n, tails) for k in positive])) <= width
-
-    most = int(strata.n_unlabeled[0])
-    if most == 0 or not narrow(most):
+    kinds = outlooks(data, figure, cut_of(data, threshold, review), beta)
+    if min(each.width(0, level) for each in kinds) <= width:
+        return 0
+    enough = [each for each in kinds if each.most and each.width(each.most, level) <= width]
+    if not enough:
         raise IdentifiabilityError(
-            f"{{function}} cannot expect a width of {width:g} for {figure} even if all {most:,} "
-            f"unlabeled rows with score >= {cut:.6g} are judged.\n"
+            f"{{function}} cannot expect a width of {width:g} for {figure} even if all unlabeled "
+            "rows with high scores are judged.\n"
             "Hint: a larger width, or a random sample, planned without scores"
         )
-    return first(narrow, most)
+    return min(_first(partial(_is_narrow, each, width, level), each.most) for each in enough)
 
 
-def spread(values: FloatArray, purity: FloatArray, k: float, n: int, tails: list[float]) -> float:
-    """Width of the interval of rising values after k of n verdicts."""
-    log = log_binomial(k, n, purity)
-    reached = np.cumsum(np.exp(log - log.max()))
-    low, high = values[np.searchsorted(reached, np.array(tails) * reached[-1])]
-    return float(high - low)
+def _is_narrow(rows: Outlook, width: float, level: float, n: int) -> bool:
+    return rows.width(n, level) <= width
 
 
-def _beta_width(n: int, share: float, tails: list[float]) -> float:
+def _beta_width(n: int, share: float, level: float) -> float:
     """Width of the interval of alpha after as many positives as expected."""
     from scipy.special import betaincinv
 
+    tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = betaincinv(0.5 + share * n, 0.5 + (1 - share) * n, tails)
     return float(high - low)
 
 
-def first(enough: Callable[[int], bool], most: int) -> int:
+def _first(enough: Callable[[int], bool], most: int) -> int:
     """The smallest number that is enough, if larger ones are."""
     low, high = 0, 1
     while high < most and not enough(high):

@@ -639,7 +639,12 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
     """Judged rows and scores should leave the same alpha open."""
     audit: Any = context.audit
     if not audit.doubt:
-        return quiet("the scores do not contradict the audit.")
+        ends = getattr(audit, "if_skipped", None)
+        left = ""
+        if ends is not None:
+            left = " Some drawn rows have no verdict: alpha is {:.3f} if all of them are negative"
+            left = f"{left}, {{:.3f}} if all are positive.".format(*ends)
+        return quiet(f"the scores do not contradict the audit.{left}")
     return fired(
         f"{audit.doubt}; alpha and beta follow the judged rows.",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
