@@ -36,9 +36,7 @@ from purecover.intervals.replicates import (
     measure_replicates,
 )
 from purecover.intervals.resampling import (
-    MOST_TRIES,
     GroupResampler,
-    Replayed,
     positions,
     read_groups,
 )
@@ -812,7 +810,7 @@ def make_report(
         rng = settings.rng
         again: Any = None if estimation is None else estimation.estimator
         if isinstance(given.proportions, UncertainProportions):
-            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
+            again = given.proportions
         elif estimation is None:
             again = given.following(rows.counts, rng, grouped=rows.n_groups is not None)
         drawn, estimation = draw_replicates(
