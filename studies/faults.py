@@ -24,7 +24,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from studies._common import arguments, publish, table
-from studies._worlds import HELD_OUT, Cell, World
+from studies._worlds import WORLDS, Cell, World
 
 import purecover as pu
 
@@ -115,7 +115,7 @@ def main() -> None:
     parser = arguments(__doc__ or "", replicates=50)
     options = parser.parse_args()
     # Scores of twenty values have a fault: that they are tied.
-    worlds = [world for world in HELD_OUT if world.name != "rounded normal"]
+    worlds = [world for world in WORLDS if world.name != "rounded normal"]
     jobs = [(judge_model, name) for name in MODELS] + [(judge_world, world) for world in worlds]
     samples = Parallel(-1)(
         delayed(judge)(each, i, options.seed)
