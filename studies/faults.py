@@ -1,8 +1,8 @@
 """Faults of data and of alpha: in how many samples a report warns, and how often without a fault.
 
 Tables of scikit-learn, and simulated ones, get labels at random. A forest, boosting or logistic
-regression scores every row out of fold; then a fault is made. Twelve simulated kinds of scores are
-sound data, too. ``python -m studies.faults --write`` takes a few minutes on one core.
+regression scores every row out of fold; then a fault is made. Simulated scores of twelve kinds are
+sound data, too. ``python -m studies.faults --write`` takes twelve minutes of processor time.
 """
 
 from __future__ import annotations

@@ -96,7 +96,8 @@ def heavy_ties(context: CheckContext) -> Finding:
     tied = share > 0 if counts.is_weighted else bool((everyone > 1).any())
     things = "bin{} of scores" if counts.is_binned else "distinct score{}"
     are, ending = ("is", "") if n_scores == 1 else ("are", "s")
-    says = f"there {are} {n_scores:,} {things.format(ending)}, and ties make up {tie_part:.3g} of the observed AUC"
+    scores = f"{are} {n_scores:,} {things.format(ending)}"
+    says = f"there {scores}, and ties make up {tie_part:.3g} of the observed AUC"
     sides = {"labeled": counts.labeled, "unlabeled": counts.unlabeled}
     copies, side = max((_copies(tally), side) for side, tally in sides.items())
     if copies > 1 and context.n_groups is None:
