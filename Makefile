@@ -53,9 +53,13 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml paper/pyproject.toml | $(VENV)
 	@$(INSTALL) --no-deps --no-build-isolation -e . -e ./paper
 	@touch $(VENV)/.core $@
 
-demo: $(VENV)/.core ## Recover the performance behind the bundled scores; writes report.html
-	$(BIN)/purecover evaluate src/purecover/data/example_scores.csv --score score --labeled labeled \
-		--truth truth --html report.html
+EXAMPLE := src/purecover/data/example_scores.csv
+demo: $(VENV)/.core ## Evaluate the bundled scores, before and after ten answers; writes report.html
+	@echo; echo "With nothing known:"
+	$(BIN)/purecover evaluate $(EXAMPLE)
+	@echo; echo "After ten rows were judged; the true classes stand in for the judge:"
+	$(BIN)/purecover audit sample $(EXAMPLE) --n 10 --out to_judge.csv --quiet
+	$(BIN)/purecover evaluate $(EXAMPLE) --judged to_judge.csv:truth --truth truth --html report.html
 
 test: $(VENV)/.dev ## Run the fast tests of both packages (all tests: PYTEST_ARGS='-m ""')
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
@@ -89,8 +93,11 @@ fuzz: $(VENV)/.dev ## Search at random for inputs that break functions and comma
 size: $(VENV)/.dev ## Print lines of code, public names and options (ARGS="--against REV")
 	$(BIN)/python tools/size.py $(ARGS)
 
-freeze: $(VENV)/.dev ## Write down anew the figures and signatures that must not change unnoticed
+freeze: $(VENV)/.dev ## Write anew figures, signatures, printed reports, numbers and pictures of pages
 	$(BIN)/python tools/freeze.py
+	$(BIN)/python -m pytest -q -m "" tests/test_golden.py --renew
+	$(BIN)/python tools/fill_pages.py
+	$(BIN)/python tools/make_pictures.py
 
 paper: $(VENV)/.dev ## Run the quick study of the paper and write paper.html (five minutes)
 	$(BIN)/purecover-paper run --quick --store paper-quick $(ARGS)
@@ -123,6 +130,6 @@ requirements: $(VENV)/.dev ## Renew the hashed requirements (UPGRADE=--upgrade f
 	$(COMPILE) --group build pyproject.toml -c requirements/dev.txt -o requirements/core.txt
 
 clean: ## Remove what the other targets made, the environments included
-	rm -rf $(VENV) $(VENV)-* dist build paper-quick paper.html report.html studies/out docs/_build docs/gallery \
+	rm -rf $(VENV) $(VENV)-* dist build paper-quick paper.html report.html to_judge.csv studies/out docs/_build docs/gallery \
 		.coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src paper tests tools studies docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -37,4 +37,4 @@ for prior in (example.alpha, 0.05):
     )
 
 # %%
-# More: :doc:`which population is meant when nothing is said </howto/scenarios>`.
+# More: :doc:`which population is meant when nothing is said </howto/known_alpha>`.

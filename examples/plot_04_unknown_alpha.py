@@ -1,9 +1,9 @@
 """
-Alpha unknown: what the estimators say
-======================================
+Alpha unknown: estimates by several methods
+===========================================
 
-If nobody knows the share of positives among the unlabeled, it is estimated from the scores.
-Several methods side by side show how much depends on the choice.
+If nobody knows the share of positives among the unlabeled rows, it is estimated from the scores.
+Several methods side by side show how much the estimate depends on the choice of method.
 """
 
 import purecover as pu
@@ -21,10 +21,10 @@ display.ax_.axvline(example.alpha, color="black", linewidth=0.9, linestyle=":")
 display.ax_.set_title(f"dotted: true alpha, {example.alpha:.3f}", fontsize="medium")
 
 # %%
-# A report without ``alpha`` takes the default estimator, and its intervals include the
-# uncertainty of the estimate.
+# A report without ``alpha`` uses the default estimator, and its intervals include the uncertainty
+# of the estimate.
 
-report = pu.evaluate(example.scores, example.labeled, assume=["pure-top"], n_resamples=200)
+report = pu.evaluate(example.scores, example.labeled, n_resamples=200)
 for name, interval in (
     ("alpha", report.estimation.intervals["alpha"]),
     ("AUC", report.intervals["roc_auc"]),
@@ -34,5 +34,5 @@ for name, interval in (
     )
 
 # %%
-# More: :doc:`when such an estimate can be trusted </howto/unknown_alpha>`,
-# :doc:`which estimator to choose </explanation/choosing_estimator>`.
+# More: :doc:`when to distrust an estimate </howto/unknown_alpha>`,
+# :doc:`what each estimator assumes </explanation/estimators>`.

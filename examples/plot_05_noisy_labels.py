@@ -2,9 +2,8 @@
 Some labels are wrong
 =====================
 
-Here one labeled example in four is in truth negative: ``beta``, the share of positives among the
-labeled, is 0.75. Taking the labels for clean leaves the curve too low; with ``beta`` it comes out
-right.
+Here one labeled row in four is negative: ``beta``, the share of positives among the labeled rows,
+is 0.75. If all labels are assumed to be right, the curve is too low; with ``beta`` it is right.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +15,7 @@ world = pu.simulate.binormal(separation=2.0)
 sample = world.sample(2000, 10_000, alpha=0.25, beta=0.75, random_state=0)
 
 figure, ax = plt.subplots(figsize=(5.4, 5), layout="constrained")
-for beta, name in ((1.0, "labels taken for clean"), (0.75, "a quarter wrong")):
+for beta, name in ((1.0, "all labels assumed right"), (0.75, "a quarter wrong")):
     pu.RecoveredRocDisplay.from_predictions(
         sample.scores,
         sample.labeled,
@@ -32,12 +31,15 @@ ax.plot(world.fpr(thresholds), world.tpr(thresholds), color="black", linewidth=0
 ax.legend(loc="lower right")
 
 # %%
-# If neither share is known, both are estimated.
+# If neither share is known, both are estimated. The labels were drawn at random, and the interval
+# of the AUC contains the true one.
 
-report = pu.evaluate(sample.scores, sample.labeled, assume=["pure-top"], n_resamples=100)
+report = pu.evaluate(sample.scores, sample.labeled, n_resamples=100)
 found = report.proportions
 print(f"alpha {found.alpha:.2f} (true 0.25), beta {found.beta:.2f} (true 0.75)")
-print(f"AUC observed {report.auc_pu:.3f}, recovered {report.auc:.3f}, true {world.auc:.3f}")
+interval = report.intervals["roc_auc"]
+print(f"AUC observed {report.auc_pu:.3f}, corrected {report.auc:.3f}, true {world.auc:.3f}")
+print(f"95 % interval {interval.low:.3f} to {interval.high:.3f}")
 
 # %%
-# More: :doc:`/howto/noisy_labels`.
+# More: :doc:`/howto/known_alpha`.

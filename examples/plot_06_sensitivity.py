@@ -2,7 +2,7 @@
 Alpha known only as a range
 ===========================
 
-How much does the recovered AUC depend on what is assumed? A map over all alpha and beta; gray pairs
+How much does the corrected AUC depend on alpha and beta? A map over all pairs; gray pairs
 contradict the scores.
 """
 
@@ -19,8 +19,8 @@ grid = pu.recovery.sensitivity(
 pu.displays.SensitivityDisplay(grid).plot()
 
 # %%
-# With clean labels (beta 1) and alpha between 0.35 and 0.45, bounds that hold with 95 %
-# confidence wherever in this range alpha is, beside the curve for the middle:
+# Labels are right (beta 1) and alpha is between 0.35 and 0.45: bounds that contain the curve with
+# 95 % confidence for every alpha of the range, and the curve for alpha 0.4:
 
 bounds = pu.recover_bounds(counts, alpha_range=(0.35, 0.45))
 print(f"AUC between {bounds.auc_lower:.2f} and {bounds.auc_upper:.2f}")
@@ -32,4 +32,4 @@ ax.plot(*bounds.upper_roc, color="black", linewidth=0.9)
 ax.legend(loc="lower right")
 
 # %%
-# More: :doc:`/howto/uncertain_alpha`.
+# More: :doc:`/howto/ranges`.

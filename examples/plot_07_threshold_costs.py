@@ -2,9 +2,8 @@
 A threshold that costs least
 ============================
 
-A missed positive costs twice as much as a false alarm. Where should the line be drawn? Counting
-the unlabeled as negatives says: nowhere, flag nobody. Against the true classes the answer is
-another one.
+A missed positive costs twice as much as a false alarm. Which threshold is best? If unlabeled rows
+count as negatives, the cheapest is to flag nobody. Against the true classes it is not.
 """
 
 import matplotlib.pyplot as plt
@@ -29,16 +28,16 @@ for name, alpha, color in (("observed", 0.0, "#767676"), ("recovered", example.a
     ax.plot(table["threshold"], table["cost"], color=color, label=name)
     ax.plot(choice.threshold, choice.metrics["cost"], "o", color=color)
     chosen[name] = choice.threshold
-ax.set(xlabel="Threshold", ylabel="Cost per example", ylim=(0, None))
+ax.set(xlabel="Threshold", ylabel="Cost per row", ylim=(0, None))
 ax.legend(loc="upper left", title="dots: cheapest")
 
 # %%
-# The truth, which nobody has seen so far, agrees with the recovered curve:
+# The true classes, which were not used so far, agree with the recovered curve:
 
 for name, threshold in chosen.items():
     called = example.scores >= threshold
     cost = 2.0 * (example.truth & ~called).mean() + (~example.truth & called).mean()
-    print(f"{name:9}  best threshold {threshold:5.2f}  true cost there {cost:.3f} per example")
+    print(f"{name:9}  best threshold {threshold:5.2f}  true cost there {cost:.3f} per row")
 
 # %%
 # What the choice means for the unlabeled digits, and other metrics along all thresholds:

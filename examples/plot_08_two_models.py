@@ -2,8 +2,8 @@
 Is the better model really better?
 ==================================
 
-Two models score the same rows. What both have in common, the rows, drops out of a paired
-difference: its interval is narrower than those of the models themselves would suggest.
+Two models score the same rows. Sampling moves both results together, so the interval of a paired
+difference is narrower than the intervals of the two models suggest.
 """
 
 import matplotlib.pyplot as plt

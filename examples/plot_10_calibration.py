@@ -2,9 +2,8 @@
 Are the probabilities right?
 ============================
 
-A model gives each row a probability of being positive. Whether it can be believed is seen from
-labeled and unlabeled rows alone: how often rows with a probability of 0.3 are positive follows from
-both samples and alpha.
+A model gives each row a probability of being positive. Labeled and unlabeled rows and alpha
+determine how often rows with a probability of 0.3 are positive.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +21,7 @@ boastful = pu.ScoreCounts.from_scores(1 / (1 + np.exp(-2 * log_odds)), sample.la
 
 # %%
 # Two models with the same ranking, hence the same ROC curve. The second has twice the log-odds: it
-# is too sure of itself. The dashed line is what one sees who takes unlabeled rows as negative.
+# is too sure of itself. The dashed line counts unlabeled rows as negative.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 5.4), layout="constrained")
 for ax, name, counts in zip(axes, ("right", "too sure"), (right, boastful), strict=True):
@@ -33,8 +32,8 @@ for ax, name, counts in zip(axes, ("right", "too sure"), (right, boastful), stri
     ax.set_title(f"{name}: slope {curve.slope:.2f}, test of calibration p = {p_value:.2g}")
 
 # %%
-# What decisions are worth: the net benefit of flagging from a probability on, beside that of
-# flagging everybody or nobody. Probabilities that are too sure lose at both ends.
+# The net benefit of flagging from a probability on, beside that of flagging everybody or nobody.
+# Probabilities that are too sure have less at both ends.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
 for name, counts in (("right", right), ("too sure", boastful)):
@@ -46,4 +45,4 @@ ax.set_ylim(-0.03, 0.26)
 ax.legend(loc="upper right")
 
 # %%
-# More: :doc:`/howto/calibration`.
+# More: :doc:`/howto/probabilities`.

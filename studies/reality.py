@@ -24,12 +24,15 @@ from purecover.estimators import prior_estimators
 METRICS = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "precision", "recall": "recall"}
 TITLES = METRICS | {"alpha": "alpha", "found": "positives flagged / flagged"}
 COMPARED = ("labels at random", "true AUC below 0.7", "0.7 to 0.85", "0.85 to 0.95",
-            "0.95 or more", "beta 1", "beta below 1")  # fmt: skip
+            "0.95 or more", "beta 1", "beta 1, true AUC of 0.85 or more",
+            "beta below 1")  # fmt: skip
 FORMER = (
     "The first default of 0.2.0.dev0, measured once on the 722 problems with labels at random: its "
     "95 % intervals of the AUC contained the truth in 99.2 %, width 0.256, interval score 0.261; "
     "with beta given as 1 in 99.8 %, width 0.206, interval score 0.207. Mean size of the error of "
-    "the AUC: 0.0451; with clean labels 0.0313, and 0.0284 where the true AUC is 0.85 or more."
+    "the AUC: 0.0451; with clean labels 0.0313, and 0.0284 where the true AUC is 0.85 or more. Its "
+    "intervals contained AUC-PR in 94.7 %, precision in 95.3 %, recall in 97.4 % and alpha in "
+    "94.0 %; 98 % of its reports had a warning."
 )
 """What an earlier default did, whose code is gone."""
 RARE, LARGE = 0.02, 10**5
@@ -80,6 +83,7 @@ def judge(
     }
     found["found"] = tuple(np.array(confusion.intervals["tp"]) / size)
     true = dict(report.truth.metrics) | {"alpha": problem.alpha}  # type: ignore[union-attr]
+    plain_values = dict(report.metrics.observed) | {"roc_auc": report.auc_pu}
     true["found"] = float(truth[flagged & unlabeled].sum()) / size
     point = {name: report.metrics[name] for name in METRICS}
     point |= {"roc_auc": report.auc, "alpha": report.proportions.alpha}
@@ -88,7 +92,9 @@ def judge(
         # Nothing is said, or there is nothing to say.
         silent = np.isnan([found[name][0], true[name]]).any()
         score = (np.nan, True, np.nan) if silent else interval_score(found[name], true[name])
-        row[f"of_{name}"] = (*score, point[name] - true[name])
+        # Without correction the labeled rows are the only positives.
+        raw = plain_values.get(name, 0.0) - true[name]
+        row[f"of_{name}"] = (*score, point[name] - true[name], raw)
     plain = {"default": report.proportions.delta, "no correction": 1.0}
     known = prior_estimators()
     for name in filter(known.__contains__, others):
@@ -97,7 +103,7 @@ def judge(
         except pu.exceptions.PurecoverError:
             plain[name] = 1.0  # no estimate, no correction
     row["delta"] = {name: d - (problem.beta - problem.alpha) for name, d in plain.items()}
-    auc = {name: min(0.5 + (report.auc_pu - 0.5) / d, 1.0) for name, d in plain.items()}
+    auc = {name: np.clip(0.5 + (report.auc_pu - 0.5) / d, 0, 1) for name, d in plain.items()}
     row["errors"] = {name: each - problem.auc for name, each in auc.items()}
     row["errors"]["default"] = point["roc_auc"] - problem.auc
     row["warned"] = any(check.severity != "note" for check in report.findings)
@@ -132,19 +138,17 @@ def groups(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 def figure_lines(name: str, by_group: dict[str, list[dict[str, Any]]]) -> list[str]:
     """Coverage, width, interval score and error of a figure."""
     heads = ["problems", "holds", "width", "interval score", "mean \\|error\\|", "mean error"]
-    heads += ["uncorrected", "warned"] if name == "roc_auc" else []
+    heads += ["uncorrected", *(["warned"] if name == "roc_auc" else [])]
     lines = [f"## {TITLES[name]}", "", "| | " + " | ".join(heads) + " |"]
     lines.append("| --- |" + " ---: |" * len(heads))
     for title, rows in by_group.items():
         each = np.array([row[f"of_{name}"] for row in rows], dtype=np.float64)
-        score, holds, width, error = np.nanmean(each, axis=0)
-        size = np.nanmean(np.abs(each[:, 3]))
+        score, holds, width, error, _ = np.nanmean(each, axis=0)
+        size, raw = np.nanmean(np.abs(each[:, 3:]), axis=0)
         cells = [str(len(rows)), f"{100 * holds:.1f} %", f"{width:.3f}", f"{score:.3f}"]
-        cells += [f"{size:.4f}", f"{error:+.4f}"]
+        cells += [f"{size:.4f}", f"{error:+.4f}", f"{raw:.4f}"]
         if name == "roc_auc":
-            raw = np.mean([abs(row["errors"]["no correction"]) for row in rows])
-            warned = np.mean([row["warned"] for row in rows])
-            cells += [f"{raw:.4f}", f"{100 * warned:.0f} %"]
+            cells.append(f"{100 * np.mean([row['warned'] for row in rows]):.0f} %")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 

@@ -218,7 +218,7 @@ def test_a_report_varies_what_judged_rows_leave_open(sample) -> None:
     assert again.intervals["roc_auc"] == open_.intervals["roc_auc"]
     # Where nothing varies them, they are not silently taken as certain.
     with pytest.raises(InvalidTypeError, match="nothing here varies them") as refused:
-        pu.compare_scores({"a": sample.scores}, sample.labeled, proportions=both)
+        pu.make_pu_scorer("roc_auc", proportions=both)
     assert "believed" in str(refused.value)
     with pytest.raises(InvalidInputError, match="'proportions' carry one"):
         pu.evaluate(sample.scores, sample.labeled, proportions=both, beta=0.5)

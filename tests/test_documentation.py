@@ -6,20 +6,22 @@ Doctests are run by pytest itself.
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
+import shutil
 import textwrap
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import purecover as pu
 from purecover.cli import main
 
 ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests" / "golden" / "alpha_unknown.txt"
 EXAMPLE = ROOT / "src" / "purecover" / "data" / "example_scores.csv"
 PAGES = [
     ROOT / "README.md",
@@ -128,7 +130,7 @@ NOT_RUN = {
     ("docs/howto/distributed.rst", "register_spark"): "a cluster: tests/test_distributed.py",
     ("docs/howto/distributed.rst", "register_ray"): "not tested, as the page says",
     ("docs/howto/engines.rst", "SparkSession"): "Spark: tests/test_engines.py",
-    ("docs/howto/formats.rst", "mlflow.start_run"): "MLflow is not installed here",
+    ("docs/howto/report.rst", "mlflow.start_run"): "MLflow is not installed here",
     ("docs/howto/paper.rst", 'load_paper_data("bank")'): "data: paper/tests/test_datasets.py",
     ("docs/howto/paper.rst", "run_study"): "data and a cluster: paper/tests/test_run.py",
 }
@@ -169,72 +171,52 @@ def test_reasons_not_to_run_are_those_of_a_block() -> None:
             assert (ROOT / test).exists()
 
 
-def test_the_first_lines_of_the_readme_draw_its_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    # tools/make_readme_figure.py saves what they draw.
-    monkeypatch.setattr(pu, "evaluate", partial(pu.evaluate, n_resamples=20))
-    names: dict[str, Any] = {}
-    exec(blocks(ROOT / "README.md")[0], names)  # noqa: S102
-    drawn = [text.get_text() for text in names["ax"].get_legend().get_texts()]
-    assert [label.partition(" (")[0] for label in drawn] == [
-        "recovered",
-        "95 % band",
-        "observed",
-        "chance",
-        "true classes",
-    ]
-
-
-def test_figures_of_the_readme_are_those_of_the_example() -> None:
-    rows = np.genfromtxt(EXAMPLE, delimiter=",", names=True)
-    report = pu.evaluate(
-        rows["score"], rows["labeled"], alpha=0.4048, truth=rows["truth"], n_resamples=0
-    )
-    interval = report.intervals["roc_auc"]
-    assert report.truth is not None
-    figures = (
-        report.auc_pu,
-        report.auc,
-        interval.low,
-        interval.high,
-        report.truth.metrics["roc_auc"],
-    )
+def test_the_first_lines_of_the_readme_print_the_report_below_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    exec(blocks(ROOT / "README.md")[0], {})  # noqa: S102
+    printed = capsys.readouterr().out
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for figure in figures:
-        assert f"{figure:.3f}" in text
+    shown = re.search(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert shown is not None
+    assert printed.split() == shown[1].split() == GOLDEN.read_text(encoding="utf-8").split()
 
 
-@pytest.mark.slow
-def test_figures_of_the_readme_with_alpha_estimated() -> None:
-    rows = np.genfromtxt(EXAMPLE, delimiter=",", names=True)
-    report = pu.evaluate(rows["score"], rows["labeled"])  # with all replicates, as printed
-    interval = report.intervals["roc_auc"]
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = re.search(r"comparable real problems \| (0\.\d+) \| \[(0\.\d+), (1\.00)\] \|", text)
-    assert said is not None
-    found = (report.auc, interval.low, interval.high)
-    # Half of the last digit that is printed.
-    printed = [float(figure) for figure in said.groups()]
-    np.testing.assert_allclose(found, printed, rtol=0, atol=0.0051)
+@pytest.fixture(scope="module")
+def fill_pages() -> Any:
+    return runpy.run_path(str(ROOT / "tools" / "fill_pages.py"))
 
 
-def cells_of(file: str, row: str, section: str = "") -> list[str]:
-    """The cells of the first row of a result file, in a section, that begins with these words."""
-    text = (ROOT / "studies" / "results" / file).read_text(encoding="utf-8")
-    lines = text[text.index(section) :].splitlines()
-    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
-    wanted = row.split("|")
-    return next(found for found in cells if found[: len(wanted)] == wanted)
+def test_claims_are_those_of_the_result_files(fill_pages: Any) -> None:
+    claims = list(fill_pages["claims"]())
+    assert sum(claim.page in ("README.md", "docs/index.rst") for claim in claims) >= 10
+    for claim in claims:
+        text = (ROOT / claim.page).read_text(encoding="utf-8")
+        assert claim.fill(text) == text, f"{claim.words}: run `python tools/fill_pages.py --claims`"
 
 
-def test_claims_of_the_readme_are_those_of_the_result_files() -> None:
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    for row in ("labels at random", "0.85 to 0.95", "true AUC below 0.7"):
-        _, n, holds, width, _, error, _, uncorrected, _ = cells_of("reality.md", row, "## AUC")
-        kept = f"{float(width):.2f} | {float(error):.3f} | {float(uncorrected):.3f} |"
-        assert f"{n} problems" in text
-        assert f"| {holds} | {kept}" in text, row
-    once = "## Held out of the prior of theta"
-    for known, kind in (("nothing", "labeled-like"), ("nothing", "all"), ("20 judged rows", "all")):
-        *_, error, holds, width, _ = cells_of("real_labels.md", f"{known}|{kind}", once)
-        plain = cells_of("real_labels.md", f"no correction|{kind}", once)[2]
-        assert f"| {holds} | {width} | {error} | {plain} |" in text, (known, kind)
+def test_a_changed_result_is_a_changed_claim(fill_pages: Any, tmp_path: Path) -> None:
+    results = shutil.copytree(ROOT / "studies" / "results", tmp_path / "results")
+    page = results / "reality.md"
+    row = next(line for line in page.read_text("utf-8").splitlines() if "labels at random" in line)
+    page.write_text(page.read_text("utf-8").replace(row, re.sub(r"\d", "8", row), 1), "utf-8")
+    claim = next(each for each in fill_pages["claims"]() if "(the default)" in each.words)
+    text = (ROOT / claim.page).read_text(encoding="utf-8")
+    fill_pages["Source"].value.__globals__["RESULTS"] = results
+    try:
+        assert "88.8 %" in claim.fill(text)
+    finally:
+        fill_pages["Source"].value.__globals__["RESULTS"] = ROOT / "studies" / "results"
+
+
+def test_printed_output_is_written_anew(fill_pages: Any) -> None:
+    page = "Text.\n\n>>> 1 + 1\n3\n>>> print('a'); print(); print('b')\na\n\nEnd.\n"
+    filled = fill_pages["with_examples"](page, "page")
+    assert filled == page.replace("3\n", "2\n").replace("\na\n", "\na\n<BLANKLINE>\nb\n")
+    page = (
+        ".. code-block:: console\n\n   $ purecover one\n   old 1\n   $ purecover two\n   ...\n"
+        "   AUC 0.1\n\nAfter.\n\n```console\n$ purecover one  # words\n```\n"
+    )
+    said = {"purecover one": ["new 2"], "purecover two": ["first", "AUC   0.2", "last"]}
+    filled = fill_pages["with_commands"](page, lambda command: said.get(command, []))
+    assert filled == page.replace("old 1", "new 2").replace("AUC 0.1", "AUC   0.2")

@@ -103,6 +103,7 @@ VALID = {
     "recover_calibration": PROBABLE,
     "recover_decision_curve": PROBABLE,
     "recover_hidden": {**BOTH, "theta": 0.6},
+    "judge": {"frame": ROWS, "score": "scores", "labeled": "labeled", "threshold": 1.0},
     "judge_hidden": {"counts": COUNTS, "cuts": 2.0, "n_positive": [2, 1], "n_audited": [3, 3]},
     "recover_mean": {**BOTH, "f": [1.0, 0.5, 0.2, 0.1, 0.0, 0.3]},
     "recover_metrics": BOTH,
@@ -115,6 +116,7 @@ VALID = {
     "scar_test": {
         "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 10,
         "labeled": [1, 1, 0, 1, 0, 0] * 10,
+        "scores": [5.0, 4.0, 3.0, 2.0, 1.0, 0.0] * 10,
         "alpha": 0.2,
         "n_permutations": 20,
     },
@@ -216,6 +218,8 @@ FREE = {
     "make_pu_scorer.proportions": "as above",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
+    "judge.file": "as above",
+    "judge.judge": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
 # Anything true or false will do, or is for the test of a display.
@@ -244,7 +248,6 @@ UNSAID = {
     "plan-scores-nothing",
     "ScoreMonitor-beta-nothing",
     "make_pu_scorer-beta-nothing",
-    "scar_test-scores-nothing",
 }
 
 

@@ -117,17 +117,6 @@ def test_groups_widen_the_interval() -> None:
     assert grouped.method == "bootstrap percentile, groups"
 
 
-def test_own_resampler() -> None:
-    class Same:
-        counts = PLAIN
-
-        def draw(self, rng: np.random.Generator) -> pu.ScoreCounts:  # noqa: ARG002
-            return PLAIN
-
-    found = TopShare().fit(PLAIN).interval(resampler=Same(), n_resamples=3)["alpha"]
-    assert (found.low, found.high) == (0.25, 0.25)
-
-
 def test_replicates_of_weighted_rows_know_their_effective_size() -> None:
     class Size(PriorEstimator):
         def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:

@@ -9,7 +9,8 @@ import inspect
 import json
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tests.test_counts import assert_valid
 from tests.test_errors import FREE_EVERYWHERE, VALID, find
 
 import purecover as pu
+from purecover._codec import document_text
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
 
@@ -236,6 +238,61 @@ def resampling_valid_counts(data: st.DataObject) -> None:
     for name in result.estimates:
         interval = outcome(lambda n=name: result.interval(n))
         assert interval is None or math.isnan(interval.low) or interval.low <= interval.high
+
+
+@cache
+def saved_documents() -> tuple[str, ...]:
+    sample = pu.simulate.binormal(1.5).sample(15, 40, alpha=0.25, random_state=0)
+    truth = np.arange(55) % 3 == 0
+    chances = 1 / (1 + np.exp(-sample.scores))
+    given = {"alpha": 0.2, "beta": 0.95, "truth": truth, "probabilities": True, "top_k": 5}
+    reports = (
+        pu.evaluate(sample.scores, sample.labeled, n_resamples=5, at_least={"auc": 0.7}),
+        pu.evaluate(chances, sample.labeled, n_resamples=5, random_state=0, **given),
+        pu.evaluate(sample.scores, sample.labeled, alpha=0.9, n_resamples=0, review=9),
+    )
+    return tuple(report.to_json() for report in reports)
+
+
+def places(document: Any) -> Iterator[tuple[Any, Any]]:
+    """All containers of a document with each of their keys."""
+    for key in range(len(document)) if isinstance(document, list) else list(document):
+        yield document, key
+        if isinstance(document[key], (dict, list)):
+            yield from places(document[key])
+
+
+@target
+def saved_report_that_was_changed(data: st.DataObject) -> None:
+    """With a right checksum, too, it is refused or printed in every form."""
+    document = json.loads(data.draw(st.sampled_from(saved_documents())))
+    del document["checksum"]
+    leaves = list(places(document))
+    for _ in range(data.draw(st.integers(1, 3))):
+        inside, key = data.draw(st.sampled_from(leaves))
+        old = inside[key]
+        numbers = [0, 1, -1, 0.5, 7, 1e9, 1e-300, -1e300, 10**30]
+        if isinstance(old, (int, float)):
+            numbers += [-old, old / 2, old + 1e-4, old * 1e6]
+        deep: Any = []
+        for _ in range(data.draw(st.sampled_from([1, 300, 900, 5000]))):
+            deep = [deep]
+        inside[key] = data.draw(
+            st.one_of(
+                st.sampled_from([*numbers, None, True, "", "x" * 300, [], {}]),
+                st.sampled_from([deep, {"": old}, [old], [old, old]]),
+            )
+        )
+    try:
+        text = document_text(document, None)
+    except (RecursionError, ValueError):
+        text = ""  # what we cannot write, we need not read
+    for read in (lambda: pu.PUReport.from_json(text), lambda: pu.PUReport.from_dict(document)):
+        report = outcome(read)
+        if report is not None:
+            for write in ("__str__", "details", "to_markdown", "to_html"):
+                assert outcome(getattr(report, write))
+            assert outcome(partial(pu.PUReport.from_json, report.to_json(counts=True)))
 
 
 @pytest.mark.parametrize("name", TARGETS)

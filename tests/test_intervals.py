@@ -30,7 +30,6 @@ from purecover.intervals.resampling import (
     MultinomialResampler,
     PoissonResampler,
     Resampler,
-    draw_many,
     thinned_to_draw,
 )
 from purecover.recovery.curves import REPAIRS
@@ -421,7 +420,7 @@ class TestBootstrapWithEstimator:
             random_state=3,
         )
         resampler = MultinomialResampler(s.counts)
-        labeled, unlabeled = draw_many(resampler, np.random.default_rng(3), 30)
+        labeled, unlabeled = resampler.draw_many(np.random.default_rng(3), 30)
         found = estimator.proportions_many(s.counts, labeled, unlabeled)
         for i, (alpha, beta) in enumerate(found.tolist()):
             drawn = dataclasses.replace(s.counts, labeled=labeled[i], unlabeled=unlabeled[i])
@@ -549,7 +548,7 @@ class TestResamplers:
         labeled, unlabeled = np.array([1, 3, 0, 6]) * scale, np.array([9, 5, 5, 1]) * scale
         counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
         rng = np.random.default_rng(0)
-        draws, _ = draw_many(kind(counts), rng, 4000)  # type: ignore[call-arg]
+        draws, _ = kind(counts).draw_many(rng, 4000)  # type: ignore[call-arg]
         n = counts.labeled.sum()
         share = counts.labeled / n
         np.testing.assert_allclose(draws.mean(0), counts.labeled, atol=0.06 * np.sqrt(n))
@@ -583,8 +582,9 @@ class TestResamplers:
 
     def test_a_side_in_one_group_only_is_drawn_again(self) -> None:
         resampler = pu.intervals.group_resampler([3, 2, 1, 0], [1, 0, 0, 0], ["a", "b", "c", "d"])
-        rng = np.random.default_rng(0)
-        assert all(resampler.draw(rng).n_labeled > 0 for _ in range(200))
+        labeled, unlabeled = resampler.draw_many(np.random.default_rng(0), 200)
+        assert labeled.any(axis=1).all()
+        assert unlabeled.any(axis=1).all()
 
 
 class TestBands:

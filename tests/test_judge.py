@@ -8,10 +8,12 @@ import json
 import os
 import random
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -116,40 +118,60 @@ def test_two_judges_are_asked_about_the_same_rows_and_what_they_disagree_on_show
     assert negative < positive
 
 
-def test_the_interval_is_that_of_the_library_and_the_rows_that_halve_it_do(tmp_path: Path) -> None:
-    for figure in ("alpha", "precision", "auc"):
-        file = tmp_path / f"{figure}.csv"
-        judging = begin(file, figure=figure)
-        for _ in range(8):
-            judging.answer(truth(judging.row))
-        now = judging.progress()
-        both = pu.audit.combine(judging.judged(), SAMPLE.scores, SAMPLE.labeled)
-        report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judging.judged())
-        same = {
-            "alpha": both.alpha,
-            "precision": both.purity[0],
-            "auc": report.intervals["roc_auc"],
-        }[figure]
-        assert now.interval.estimate == pytest.approx(same.estimate, abs=0.005)
-        assert now.interval.low == pytest.approx(same.low, abs=0.015)
-        assert now.interval.high == pytest.approx(same.high, abs=0.015)
-        if figure != "precision":
-            assert now.n_more is None  # what the scores leave open stays
-            continue
-        assert now.n_more is not None
-        for _ in range(now.n_more):
-            judging.answer(truth(judging.row))
-        assert 0.3 < judging.interval().width / now.interval.width < 0.7
+@pytest.mark.parametrize("figure", ["alpha", "precision", "auc"])
+def test_the_interval_is_that_of_the_library(figure: str, tmp_path: Path) -> None:
+    judging = begin(tmp_path / "a.csv", figure=figure)
+    for _ in range(8):
+        judging.answer(truth(judging.row))
+    now = judging.progress().interval
+    both = pu.audit.combine(judging.judged(), SAMPLE.scores, SAMPLE.labeled)
+    report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judging.judged())
+    same = {
+        "alpha": both.alpha,
+        "precision": both.purity[0],
+        "auc": report.intervals["roc_auc"],
+    }[figure]
+    assert now.estimate == pytest.approx(same.estimate, abs=0.005)
+    assert now.low == pytest.approx(same.low, abs=0.015)
+    assert now.high == pytest.approx(same.high, abs=0.015)
 
 
-def test_rows_that_look_alike_are_pointed_out(tmp_path: Path) -> None:
-    judging = begin(tmp_path / "a.csv", cells=lambda row: {"name": "Ünï ", "half": str(row % 2)})
-    first = judging.row
+@pytest.mark.parametrize("sessions", [6, pytest.param(20, marks=pytest.mark.slow)])
+def test_the_width_foretold_is_what_then_happens(sessions: int, tmp_path: Path) -> None:
+    ratios = []
+    for i in range(sessions):
+        shares = {"alpha": [0.3, 0.05, 0.6][i // 3 % 3], "beta": [1.0, 0.9][i % 2]}
+        sample = pu.simulate.binormal(1.0 + i % 3).sample(200, 2000, **shares, random_state=i)
+        file, figure = tmp_path / f"{i}.csv", ["auc", "precision", "alpha"][i // 2 % 3]
+        judging = Judging(sample.scores, sample.labeled, file, figure=figure)
+        seen = {0: judging.progress()}
+        for n in range(1, 16):
+            assert judging.row is not None
+            judging.answer("yes" if sample.truth[judging.row] else "no")
+            if n in (5, 15):
+                seen[n] = judging.progress()
+        for now, then in [(0, 5), (0, 15), (5, 15)]:
+            ratios.append(seen[then].interval.width / seen[now].width_after(then - now))
+            more = seen[now].n_more
+            assert more is None or seen[now].width_after(more) <= seen[now].interval.width / 2
+    off = np.abs(np.log(ratios))
+    assert np.mean(off < np.log(2)) > 0.9
+    assert np.median(off) < np.log(1.3)
+
+
+def test_rows_that_look_alike_are_pointed_out_where_few_do(tmp_path: Path) -> None:
+    cells = {row: {"name": f"n{row} "} for row in range(1000)}
+    judging = begin(tmp_path / "a.csv", cells=cells.__getitem__)
+    first, second, third = judging.upcoming(3)
+    cells[second] = {"name": f" n{first}"}
     judging.answer("yes")
-    twins = [row for row in judging.upcoming(20) if judging.twin(row) == (first, "yes")]
-    assert twins == [
-        row for row in judging.upcoming(20) if first is not None and not (row - first) % 2
-    ]
+    assert judging.twin(second) == (first, "yes")
+    assert f"row {first + 1}" in judging.note(second)
+    assert not judging.note(third)
+    same = begin(tmp_path / "b.csv", cells=lambda row: {"half": str(row % 2)})
+    assert "look them up" in same.note(first)  # said once
+    same.answer("yes")
+    assert not any(map(same.note, same.upcoming(20)))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +228,9 @@ def child(pipe, left, words):
 
 for kill in range(int(sys.argv[3])):
     read, write = os.pipe()
-    at, words = rng.randrange(1500), random.Random(kill)
+    # What there is already is read, and written again with each answer.
+    at = rng.randrange(1500 + 100 * len(file.read_text().splitlines() if file.exists() else ()))
+    words = random.Random(kill)
     if not os.fork():
         child(write, at, words)
     os.close(write)
@@ -245,6 +269,105 @@ def test_a_hundred_kills_lose_no_answer_and_ask_nothing_twice(tmp_path: Path) ->
     assert len(kept) > 100
     begin(file)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]  # nothing else is left
+
+
+FRAME = {
+    "secret s": SAMPLE.scores,
+    "secret l": np.where(SAMPLE.labeled, "positive", "unlabeled"),
+    "note": [f"<b>note {i}" for i in range(1000)],
+    "link": ["https://e.org/x", None] * 500,
+}
+
+
+HOW: dict[str, Any] = {"score": "secret s", "labeled": "secret l"}
+
+
+def leaks(shown: str) -> list[str]:
+    """What would lead a judge: names and values of the columns of scores and labels."""
+    words = ["secret", "unlabeled", *(f"{score:.3f}" for score in SAMPLE.scores)]
+    return [word for word in words if word in shown]
+
+
+@pytest.mark.parametrize("library", [None, "pandas", "polars"])
+def test_a_notebook_without_widgets_shows_a_table(library: str | None, tmp_path: Path) -> None:
+    frame: Any = FRAME
+    if library is not None:
+        frame = pytest.importorskip(library).DataFrame(FRAME)
+    view = pu.audit.judge(frame, **HOW, file=tmp_path / "a.csv")
+    rows = view.judging.upcoming(10)
+    for shown in (repr(view), view._repr_html_()):
+        start = "&lt;b&gt;note" if shown.startswith("<table>") else "<b>note"
+        assert all(f"{start} {row}" in shown for row in rows)
+        assert leaks(shown) == []
+        assert "None" not in shown
+    view.answer("y n s").answer("b").answer("yN")
+    assert [each["positive"] for each in lines(tmp_path / "a.csv")] == ["yes", "no", "yes", "no"]
+    again = pu.audit.judge(frame, **HOW, file=tmp_path / "a.csv")
+    assert again.judging.upcoming(6) == rows[4:]
+    report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=again.judged, n_resamples=5)
+    assert report.proportions.origin.endswith("from the scores")
+    with pytest.raises(InvalidInputError, match="keys y, n, s and b"):
+        view.answer("yx")
+    with pytest.raises(InvalidInputError, match="columns"):
+        pu.audit.judge(frame, **HOW, columns=["nothing"], file=tmp_path / "a.csv")
+    asked = pu.audit.judge(frame, **HOW, columns=["secret s"], file=tmp_path / "a.csv")
+    assert str(SAMPLE.scores[rows[4]])[:8] in repr(asked)
+
+
+class Widget:
+    """What ipywidgets has of one: a value that tells whoever observes it."""
+
+    def __init__(self, children: Any = (), **settings: Any) -> None:
+        self.children, self.settings, self.heard = children, settings, list[Any]()
+        self._value = ""
+
+    @property
+    def value(self) -> str:
+        return self._value
+
+    @value.setter
+    def value(self, new: str) -> None:
+        self._value = new
+        for listener in self.heard:
+            listener({"new": new})
+
+    def observe(self, listener: Any, names: str) -> None:
+        assert names == "value"
+        self.heard.append(listener)
+
+    def on_click(self, listener: Any) -> None:
+        self.heard.append(listener)
+
+
+def test_a_notebook_with_widgets_takes_keys_and_clicks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ipywidgets is no dependency: a stand-in has the few names that are used."""
+    displayed: list[Any] = []
+    view = pu.audit.judge(FRAME, **HOW, file=tmp_path / "a.csv")
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    with pytest.raises(NotImplementedError):  # IPython shows the table then
+        view._ipython_display_()
+    kinds = dict.fromkeys(("HTML", "Text", "Button", "HBox", "VBox"), Widget)
+    monkeypatch.setitem(sys.modules, "ipywidgets", SimpleNamespace(**kinds))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=displayed.append))
+    view._ipython_display_()
+    said, card, below = displayed[0].children
+    *buttons, keys = below.children
+    rows = view.judging.upcoming(4)
+    assert f"note {rows[0]}" in card.value
+    assert leaks(card.value + said.value) == []
+    assert 'href="https://e.org/x"' in card.value or rows[0] % 2
+    keys.value = "y"
+    assert keys.value == ""
+    assert f"note {rows[1]}" in card.value
+    buttons[1].heard[0](buttons[1])
+    keys.value = "?"
+    keys.value = "S"
+    buttons[3].heard[0](buttons[3])
+    assert "You said skip" in said.value
+    assert [each["positive"] for each in lines(tmp_path / "a.csv")] == ["yes", "no", "skip"]
 
 
 def write_data(path: Path) -> Path:
@@ -344,10 +467,11 @@ def test_keys_need_no_enter_in_a_terminal(tmp_path: Path) -> None:
     def until(words: bytes) -> None:
         nonlocal shown
         while words not in shown:
+            assert select.select([shell], [], [], 120)[0], shown  # never waits for ever
             shown += os.read(shell, 65536)
         shown = shown.partition(words)[2]
 
-    until(b"by the scores alone")
+    until(b"wide")
     for keys, answered in [(b"y", b"1 of 10"), (b"\x1b[Dn", b"2 of 10"), (b"\x1b[Bys", b"3 of 10")]:
         os.write(shell, keys)
         until(answered)

@@ -18,13 +18,12 @@ from purecover.estimators import base
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.choice import check_estimator, with_clean_labels
-from purecover.estimators.compare import NO_FEATURE_INTERVALS, compare_priors
+from purecover.estimators.compare import compare_priors
 from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
 from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.ratios import BBE, RocSlope
 from purecover.estimators.samples import size_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover_paper import systems
 
 SAMPLE = simulate.binormal(3.0).sample(300, 1500, alpha=0.3, beta=0.8, random_state=0)
 COUNTS = SAMPLE.counts
@@ -297,104 +296,12 @@ def test_how_many_are_few(n: tuple[int, int], speaks: bool) -> None:
     assert bool(size_notes(*n)) == speaks
 
 
-N_LABELED, N_UNLABELED, ALPHA = 200, 800, 0.3
-ON_BOTH = ["bbe", "tice"]
-ON_FEATURES = {n for n, cls in pu.estimators.prior_estimators().items() if cls.takes == "features"}
-
-
-def make_world(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    labeled = np.arange(N_LABELED + N_UNLABELED) < N_LABELED
-    positive = labeled | (rng.random(labeled.size) < ALPHA)
-    X = rng.normal(size=(labeled.size, 3)) + 2.0 * positive[:, None]
-    return X, X.sum(axis=1), labeled
-
-
-X, SCORES, LABELED = make_world()
-QUIET: dict[str, Any] = {"n_resamples": 0}
-
-
-def test_each_looks_at_what_it_takes() -> None:
-    found = compare_priors(SCORES, LABELED, features=X, estimators=ON_BOTH, **QUIET)
-    assert [(row.name, row.estimated_from) for row in found] == [
-        ("bbe", "scores"),
-        ("tice", "features"),
-    ]
-    on_scores = pu.estimators.NoisyLabels(pu.estimators.BBE()).fit(SCORES, LABELED).proportions_
-    on_features = pu.estimators.NoisyLabels(systems.TIcE()).fit(X, LABELED).proportions_
-    assert found["bbe"].proportions == replace(on_scores, origin="NoisyLabels(BBE)")
-    assert found["tice"].proportions == replace(on_features, origin="NoisyLabels(TIcE)")
-    assert found.n_features == 3
-    assert found.n_thresholds == SCORES.size
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("beta", [None, 0.9])
-def test_all_by_default(beta: float | None) -> None:
-    alone = compare_priors(SCORES, LABELED, beta=beta, **QUIET)
-    both = compare_priors(SCORES, LABELED, features=X, beta=beta, **QUIET)
-    only = compare_priors(labeled=LABELED, features=X, beta=beta, **QUIET)
-    names = {row.name for row in alone}
-    assert not names & ON_FEATURES
-    assert {row.name for row in both} == names | ON_FEATURES
-    assert {row.name for row in both if row.estimated_from == "features"} == ON_FEATURES
-    assert both.default is both.rows[0]
-    assert {row.name for row in only} == ON_FEATURES  # nobody makes scores
-    assert only.default is None
-    for name in ON_FEATURES:
-        assert only[name].proportions == both[name].proportions
-    for row in alone:
-        assert row.proportions == both[row.name].proportions
-
-
-@pytest.mark.slow
-def test_rows_are_drawn_with_all_their_features() -> None:
-    settings: dict[str, Any] = {"n_resamples": 3, "confidence_level": 0.8}
-    found = compare_priors(
-        SCORES, LABELED, features=X, estimators=ON_BOTH, random_state=7, **settings
-    )
-    alone = pu.estimators.NoisyLabels(systems.TIcE()).fit(X, LABELED)
-    assert found["tice"].intervals == alone.interval(random_state=7, **settings)
-    scores_alone = pu.estimators.NoisyLabels(pu.estimators.BBE()).fit(SCORES, LABELED)
-    assert found["bbe"].intervals == scores_alone.interval(random_state=7, **settings)
-
-
-@pytest.mark.slow
-def test_by_default_only_scores_have_intervals() -> None:
-    found = compare_priors(SCORES, LABELED, features=X, estimators=ON_BOTH)
-    assert found["bbe"].intervals["alpha"].low < found["bbe"].intervals["alpha"].high
-    assert not found["tice"].intervals
-    assert found.n_resamples == 200
-    assert found.notes == (NO_FEATURE_INTERVALS,)
-    only = compare_priors(labeled=LABELED, features=X, estimators=["tice"])
-    assert (only.n_resamples, only.notes) == (0, (NO_FEATURE_INTERVALS,))
-    asked = compare_priors(labeled=LABELED, features=X, estimators=["tice"], n_resamples=3)
-    assert asked["tice"].intervals
-    assert NO_FEATURE_INTERVALS not in asked.notes
-    assert compare_priors(SCORES, LABELED, estimators=["bbe"]).n_resamples == 200
-
-
 def test_what_must_be_given() -> None:
-    with pytest.raises(InvalidTypeError, match="'scores' parameter of compare_priors"):
-        compare_priors(labeled=LABELED)
-    with pytest.raises(InvalidTypeError, match=r"'labeled' .* given with features"):
-        compare_priors(features=X)
-    words = r"'scores' .* given for bbe, noisy.*\n.*cross_fit_scores"
-    with pytest.raises(InvalidTypeError, match=words):
-        compare_priors(labeled=LABELED, features=X, estimators=["tice", "bbe", "noisy"])
-    counts = pu.ScoreCounts.from_scores(SCORES, LABELED)
-    with pytest.raises(InvalidInputError, match="takes no 'features' beside a ScoreCounts"):
-        compare_priors(counts, features=X)
-
-
-def test_known_negatives_are_left_out_of_features() -> None:
-    plain = compare_priors(labeled=LABELED, features=X, estimators=["tice"], n_resamples=0)
-    marks = np.append(np.asarray(LABELED).astype(int), [-1, -1])
-    rows = np.vstack((X, X[:1] + 50, X[:1] - 50))
-    found = compare_priors(
-        labeled=marks, features=rows, negative_label=-1, estimators=["tice"], n_resamples=0
-    )
-    assert found.frame()["alpha"] == plain.frame()["alpha"]
+    with pytest.raises(InvalidTypeError, match="'labeled' parameter of compare_priors"):
+        compare_priors([3.0, 2.0, 1.0])
+    counts = pu.ScoreCounts.from_counts([2, 1], labeled=[10, 5], unlabeled=[20, 40])
+    with pytest.raises(InvalidInputError, match="takes no 'groups' beside a ScoreCounts"):
+        compare_priors(counts, groups=[1, 2])
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from purecover.recovery.posteriors import correct_posterior, posterior_band
 from purecover.recovery.rates import (
     pr_segment_areas,
     ratio_integrals,
-    trapezoid,
+    trapezoids,
 )
 from purecover.recovery.repairs import hull_vertices
 
@@ -133,8 +133,8 @@ def test_hull_vertices_match_a_monotone_chain(rows: list[tuple[int, int, int]]) 
             chain.pop()
         chain.append((x, y))
     vertices = hull_vertices(roc)
-    chain_area = trapezoid(np.array([p[1] for p in chain]), np.array([p[0] for p in chain]))
-    area = trapezoid(roc.tpr_pu[vertices], roc.fpr_pu[vertices])
+    chain_area = trapezoids(np.array([p[1] for p in chain]), np.array([p[0] for p in chain]))
+    area = trapezoids(roc.tpr_pu[vertices], roc.fpr_pu[vertices])
     assert area == pytest.approx(chain_area, abs=1e-12)
 
 
@@ -461,7 +461,7 @@ def test_partial_areas_of_many_curves_are_those_of_each(seed: int, limit: float)
     fpr, tpr = np.cumsum(rng.normal(0.05, rng.choice([0.02, 0.2]), (2, 5, 20)), axis=2)
     fpr[:, 0], tpr[:, 0], fpr[:, -1], tpr[:, -1] = 0.0, 0.0, 1.0, 1.0
     for x, y, found in zip(fpr, tpr, partial_area(fpr, tpr, limit), strict=True):
-        stop = int(np.searchsorted(x, limit, side="right"))
+        stop = int(np.flatnonzero(x <= limit)[-1]) + 1
         before, beyond = stop - 1, min(stop, x.size - 1)
         share = (limit - x[before]) / (x[beyond] - x[before]) if stop < x.size else 0.0
         end = y[before] + share * (y[beyond] - y[before])

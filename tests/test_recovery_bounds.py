@@ -274,14 +274,6 @@ def test_weights_are_refused():
         recover_bounds([1, 2, 3], 0.2)
 
 
-def test_a_range_may_be_a_number_in_an_array() -> None:
-    counts = ScoreCounts.from_counts([2, 1], labeled=[8, 2], unlabeled=[10, 40])
-    found = recover_bounds(counts, np.array(0.2))
-    assert found.alpha_range == (0.2, 0.2)
-    with pytest.raises(InvalidTypeError, match="'alpha_range'"):
-        recover_bounds(counts, np.array("0.2"))
-
-
 @pytest.fixture(scope="module")
 def counts() -> ScoreCounts:
     return simulate.binormal(1.5).sample(100, 600, alpha=0.25, beta=0.75, random_state=3).counts

@@ -764,7 +764,7 @@ def test_what_would_narrow_the_interval() -> None:
     limited = pu.evaluate(example.scores, example.labeled, alpha=(0, price.limit), n_resamples=200)
     found = limited.intervals["roc_auc"]
     assert (price.low, price.high) == pytest.approx((found.low, found.high), abs=0.03)
-    assert "--alpha 0..0.28" in shell_text(report, "a.csv")
+    assert f"--alpha 0..{price.limit:g}" in shell_text(report, "a.csv")
     assert "purecover judge a.csv" in shell_text(report, "a.csv")
     assert "purecover judge FILE" in shell_text(report, "a b.csv")
 

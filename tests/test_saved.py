@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -105,6 +106,8 @@ def test_a_document_that_was_changed_is_refused() -> None:
         ("auc_direct", 7.0),
         ("auc_repaired", 7.0),
         ("metrics.recovered.precision", 1.5),
+        ("metrics.recovered.precision", 0.5),
+        ("confusion.tp", 7.0),
         ("metrics.observed.recall", -1.0),
         ("intervals.roc_auc.confidence_level", -1.0),
         ("intervals.roc_auc.low", 2.0),
@@ -124,6 +127,16 @@ def test_a_right_checksum_does_not_make_a_report(
     text = json.dumps(document | {"checksum": checksum(document)})
     with pytest.raises(pu.exceptions.InvalidInputError, match=re.escape(path)):
         pu.PUReport.from_json(text)
+
+
+def test_a_document_as_deep_as_python_goes_is_refused(
+    estimated_document: dict[str, object],
+) -> None:
+    deep: list[object] = []
+    for _ in range(2 * sys.getrecursionlimit()):
+        deep = [deep]
+    with pytest.raises(pu.exceptions.InvalidInputError, match="report of purecover"):
+        pu.PUReport.from_dict(estimated_document | {"source": {"file": deep}})
 
 
 @pytest.fixture(scope="module")

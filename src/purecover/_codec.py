@@ -320,10 +320,10 @@ class Source:
             if isinstance(data.get("version"), str):
                 hint += f", {show(data['version'])}"
             raise self.complaint("schema", repr(self.schema), show(data["schema"]), hint)
-        self._check_finite(data, "")
         try:
+            self._check_finite(data, "")
             return decode(form, data)
-        except (msgspec.ValidationError, OverflowError) as error:
+        except (msgspec.ValidationError, OverflowError, RecursionError) as error:
             place, reason = find_fault(error)
             if isinstance(error.__cause__, PurecoverError):
                 raise self._refused(place, data, error.__cause__) from error

@@ -257,21 +257,16 @@ class MixtureProportions(Saved):
             raise InvalidInputError(
                 "{function} needs exactly one of 'prior' and 'label_frequency'."
             )
-        if counts is not None:
+        if counts is None:
+            share = check_share("labeled_share", labeled_share, "neither")
+        else:
             share = _labeled_share(counts)
-        else:
-            share = valid.check_real(
-                "labeled_share", labeled_share, low=0, high=1, closed="neither"
-            )
         beta = check_share("beta", beta)
-        if label_frequency is not None:
-            frequency = valid.check_real(
-                "label_frequency", label_frequency, low=0, high=1, closed="right"
-            )
-            parameter, shown = "label_frequency", frequency
+        if label_frequency is None:
+            parameter, shown = "prior", check_share("prior", prior)
         else:
-            prior = check_share("prior", prior)
-            parameter, shown = "prior", prior
+            parameter = "label_frequency"
+            shown = check_share(parameter, label_frequency, "right")
         alpha = _left_unlabeled(share, beta, prior, label_frequency)
         # A prior that leaves fewer than no positives among the unlabeled, or as many as among the
         # labeled.
@@ -465,6 +460,12 @@ class UncertainProportions(Protocol):
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Pairs of alpha and beta, one row each, by how likely they are."""
+        ...
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Pairs of alpha and beta for replicates, one row each, by how likely they are."""
         ...
 
 

@@ -266,8 +266,10 @@
         const body = JSON.stringify({ ...mine.about, answers: batch });
         const found = await ask("POST", `/api/files/${mine.file}/answers`, body, "application/json");
         if (mine !== judging) return;
-        const known = new Set(mine.rows.map(({ row }) => row));
-        mine.rows.push(...found.rows.filter(({ row }) => !known.has(row)));
+        for (const row of found.rows) {
+          const known = mine.rows.findIndex((each) => each.row === row.row);
+          mine.rows[known < 0 ? mine.rows.length : known] = row; // its note may be new
+        }
         mine.first ??= found;
         mine.found = found;
         mine.counted = found.yes + found.no;
@@ -309,7 +311,8 @@
     at("card-cells").replaceChildren(...(row ? row.cells : []).flatMap(([name, text]) =>
       [make("dt", { textContent: name }), make("dd", {}, ...withLinks(text))]));
     if (row && !row.cells.length) at("card-cells").append(make("dd", { textContent: "The file has no other columns: look this row up elsewhere." }));
-    if (said) at("card-cells").append(make("dd", { className: "note", textContent: `You said ${said}.` }));
+    const notes = [said && `You said ${said}.`, row && row.note].filter(Boolean);
+    at("card-cells").append(...notes.map((text) => make("dd", { className: "note", textContent: text })));
   }
 
   const withLinks = (text) => text.split(/(https?:\/\/[^\s<>"]+)/).map((part, i) =>

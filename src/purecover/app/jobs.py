@@ -242,6 +242,7 @@ class NextRow(Struct):
 
     row: int
     cells: list[tuple[str, str]]
+    note: str = ""
 
 
 class Judged(Struct, tag=True):

@@ -151,7 +151,8 @@ class Store:
     @staticmethod
     def lend(upload: Upload, job: Job) -> None:
         """Put the file, and answers about its rows, into the folder of a report."""
-        for source in filter(Path.exists, (upload.folder / upload.name, upload.answers)):
+        answers = [upload.answers] if upload.answers.exists() else []
+        for source in (upload.folder / upload.name, *answers):
             target = job.folder / source.name
             try:
                 os.link(source, target)

@@ -50,7 +50,7 @@ ANSWERS = ".judged.csv"
 def answers_beside(file: str | Path) -> Path:
     """Return the file of answers that belongs to a file of data, whether it exists or not."""
     path = Path(file)
-    return path.with_name(path.name.partition(".")[0] + ANSWERS)
+    return path.with_name((Path(path.name.removesuffix(".gz")).stem or path.name) + ANSWERS)
 
 
 class ScoredLabels(NamedTuple):

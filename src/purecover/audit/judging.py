@@ -8,8 +8,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from glob import escape
 from itertools import chain
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,27 +33,54 @@ from purecover.audit.designs import (
     ScoredLabels,
     cut_of,
 )
-from purecover.audit.sizes import FIGURES, first, spread
+from purecover.audit.sizes import FIGURES
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.choice import check_estimator
+from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval
 
 ANSWERS = {"yes": 1, "no": 0, "skip": -1}
 """What a judge can say of a row, as it stands in the file, with the verdict that it means."""
 
+TEN = 10
+"""Answers that are enough if nobody says how narrow the interval has to be."""
+
 _LEVEL = 0.95
 _TAILS = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
-_DRAWS = 1000
-_OUTCOMES = 15
+_EDGE = 1e-12
+_MANY_ALIKE = 0.2
+_WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
 
 
 class Progress(NamedTuple):
-    """The interval of the figure after some answers, and how many more would halve it."""
+    r"""The interval of the figure after some answers, and what more answers would do to it.
+
+    Let p be the share of positives among the rows still to be judged. Its posterior mean and
+    variance are those of a beta distribution worth :math:`m` answers. If p explains the share
+    :math:`\rho^2` of the variance of the figure, the best linear estimate of the figure from n
+    further answers leaves the share :math:`1 - \rho^2 n / (n + m)` of its variance.
+    """
 
     interval: Interval
-    n_more: int | None
-    """None if all rows above the cut would not be enough."""
+    explained: float
+    worth: float
+    n_left: int
+    """Rows that can still be judged."""
+
+    def width_after(self, n: int) -> float:
+        """Return how wide the interval is expected to be after so many more answers."""
+        left = 1 - self.explained * n / (n + self.worth)
+        return float(self.interval.width * max(left, 0.0) ** 0.5)
+
+    @property
+    def n_more(self) -> int | None:
+        """How many more answers would halve it; None if no number, or all rows, would not do."""
+        need = 0.75  # of the variance, which is the square of the width
+        if self.explained <= need:
+            return None
+        n = ceil(self.worth * need / (self.explained - need))
+        return n if n <= self.n_left else None
 
 
 class Judging:
@@ -89,6 +118,7 @@ class Judging:
         review: int | None = None,
     ) -> None:
         self.figure = valid.check_choice("figure", figure, FIGURES)
+        valid.check_instance("judge", judge, str)
         if len(judge) > _LONGEST_NAME or not judge.isprintable():
             must = f"a name of up to {_LONGEST_NAME} characters"
             raise valid.bad_value("judge", must, valid.show(judge))
@@ -126,8 +156,8 @@ class Judging:
         others = ~self.data.labeled
         if kind == "top":
             others &= stratum == 0
-        others[in_file] = False
         rest = np.random.default_rng(0).permutation(np.flatnonzero(others))
+        rest = rest[~np.isin(rest, in_file)]  # in the same order whoever has judged what
         if kind == "stratified":  # evenly from all strata, wherever a judge stops
             place = np.zeros(rest.size, dtype=np.int64)
             for s in range(len(cuts) + 1):
@@ -256,70 +286,102 @@ class Judging:
 
     def twin(self, row: int) -> tuple[int, str] | None:
         """Return a row that this judge answered and that looks the same, with the answer."""
-        shown = {name: text.strip() for name, text in self.cells(row).items()}
+        shown = self._looks(row)
         for (other, who), line in self._lines.items():
             alike = shown and all(line.get(name, "").strip() == shown[name] for name in shown)
             if alike and who == self.judge and other != row and line[ANSWER] in ("yes", "no"):
                 return other, line[ANSWER]
         return None
 
+    def note(self, row: int) -> str:
+        """Say that a row looks like one that was answered; where most do, only say so at first."""
+        if self._alike > _MANY_ALIKE:
+            if any(self.tally().values()) or not self.cells(row):
+                return ""
+            return "The columns shown do not tell most rows apart: look them up by number."
+        twin = self.twin(row)
+        return "" if twin is None else f"Looks like row {twin[0] + 1:,}, which you gave {twin[1]}."
+
+    def _looks(self, row: int) -> dict[str, str]:
+        return {name: text.strip() for name, text in self.cells(row).items()}
+
+    @cached_property
+    def _alike(self) -> float:
+        """Share of rows that look like an earlier one, among the first that are asked."""
+        looks = [tuple(self._looks(row).items()) for row in self.design.rows[:100].tolist()]
+        return 1 - len(set(looks)) / len(looks)
+
     def interval(self, judged: JudgedRows | None = None) -> Interval:
         """Return the interval of the figure by the scores and these answers, by default all."""
         return self._posterior(self.judged() if judged is None else judged)[0]
 
     def progress(self) -> Progress:
-        """Return the interval of the figure now, and how many more answers would halve it."""
-        judged = self.judged()
-        interval, shares = self._posterior(judged)
-        rng = np.random.default_rng(0)
-        shares = shares[rng.integers(len(shares), size=_DRAWS)]
-        purity = Purity.of(shares, Strata.of(judged), rng)
-        values, share = self._values(shares, purity, rng), purity.of_unlabeled
-        order = np.argsort(values)
-        values, share = values[order], share[order]
+        """Return the interval of the figure now, and what more answers would do to it."""
+        interval, values, purity = self._posterior(self.judged())
         # Further rows come from the strata as in the design.
-        sizes = np.bincount(self.design.stratum[: self._at], minlength=share.shape[1])
+        sizes = np.bincount(self.design.stratum[: self._at], minlength=purity.shape[1])
         if self.design.kind != "stratified" or not sizes.any():
-            sizes = self.design.n_unlabeled * (np.arange(sizes.size) < self._n_strata)
-        share = (share * sizes).sum(axis=1) / sizes.sum()
-        likely = rng.choice(share, _OUTCOMES)
-        chance = (np.arange(_OUTCOMES) + 0.5) / _OUTCOMES
+            strata = 1 if self.design.kind == "top" else sizes.size
+            sizes = self.design.n_unlabeled * (np.arange(sizes.size) < strata)
+        share = purity @ sizes / sizes.sum()
+        mean, variance = share.mean(), max(share.var(), _EDGE)
+        explained = np.cov(share, values)[0, 1] ** 2 / (variance * max(values.var(), _EDGE))
+        worth = max(mean * (1 - mean) / variance - 1, 0.0)
+        left = self.design.rows.size - sum(self.tally().values())
+        return Progress(interval, min(float(explained), 1.0), float(worth), left)
 
-        def narrow(n: int) -> bool:
-            from scipy.stats import binom
+    def status(self) -> tuple[str, Interval | None]:
+        """Say what is known of the figure, and what more answers would do to it."""
+        try:
+            now = self.progress()
+        except ContradictionError:
+            return "No alpha fits these answers together with the scores: look at them again.", None
+        text = f"{self.words(now.interval)}; {now.interval.width:.2f} wide"
+        if not self.judged().verdicts.size:
+            text += ", by the scores alone"
+        n = min(now.n_left, TEN)
+        after = now.width_after(n)
+        if now.n_more is not None:
+            step = 1 if now.n_more < 20 else 5 if now.n_more < 100 else 50
+            more = f"About {step * round(now.n_more / step)} more would halve it."
+        elif after < _LESS * now.interval.width:
+            more = f"With {n} more about {after:.2f}."
+        else:
+            more = "More answers would hardly narrow it."
+        return f"{text}. {more}", now.interval
 
-            positive = binom.ppf(chance, n, likely)
-            return float(np.mean([spread(values, share, k, n, _TAILS) for k in positive])) <= half
+    def words(self, interval: Interval) -> str:
+        """The figure with an interval of it."""
+        where = f"Precision among unlabeled rows with {self.design.where(0)}"
+        name = {"auc": "AUC", "precision": where, "alpha": "Alpha"}[self.figure]
+        value, low, high = (
+            f"{each:.{2 if interval.width > _WIDE else 3}f}"
+            for each in (interval.estimate, interval.low, interval.high)
+        )
+        return f"{name} {value}, {low} to {high} (95 % interval)"
 
-        half = spread(values, share, 0, 0, _TAILS) / 2
-        most = self.design.rows.size - sum(self.tally().values())
-        return Progress(interval, first(narrow, most) if most and narrow(most) else None)
-
-    @property
-    def _n_strata(self) -> int:
-        return 1 if self.design.kind == "top" else len(self.design.cuts) + 1
-
-    def _posterior(self, judged: JudgedRows) -> tuple[Interval, FloatArray]:
-        """Return the interval of the figure, and draws of alpha and beta."""
+    def _posterior(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
+        """Return the interval of the figure, draws of it, and of the purity of each stratum."""
         rng = np.random.default_rng(0)
         if judged.tally(labeled=False)[1].any():
             found = combine(judged, self.data.scores, self.data.labeled, confidence_level=_LEVEL)
-            shares = found.draws(8 * _DRAWS, rng)
-            if self.figure == "alpha":
-                return found.alpha, shares
-            if self.figure == "precision":
-                return found.purity[0], shares
+            shares, purity = found._draws, found._purity_draws
         else:
             if self._by_scores is None:
                 asked = check_estimator(None)
                 self._by_scores = posterior_draws(asked, self._counts, None, rng)
             shares = self._by_scores
-        purity = Purity.of(shares, Strata.of(judged), rng)
-        values = self._values(shares, purity, rng)
-        estimate = float(values.mean())
-        if self.figure == "auc":  # as a report estimates it
+            purity = Purity.of(shares, Strata.of(judged), rng).of_unlabeled
+        if self.figure == "auc":
+            error = max(auc_pu_variance(self._counts), 0.0) ** 0.5
+            observed = self._counts.auc_pu + error * rng.standard_normal(len(shares))
+            values = np.clip(0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0]), 0, 1)
+            # As a report estimates it.
             delta = np.subtract(*shares.mean(axis=0)[::-1])
             estimate = float(np.clip(0.5 + (self._counts.auc_pu - 0.5) / delta, 0, 1))
+        else:
+            values = shares[:, 0] if self.figure == "alpha" else purity[:, 0]
+            estimate = float(values.mean())
         low, high = map(float, np.quantile(values, _TAILS))
         interval = Interval(
             estimate=estimate,
@@ -329,17 +391,7 @@ class Judging:
             method="posterior quantiles",
             varied="scores and proportions",
         )
-        return interval, shares
-
-    def _values(self, shares: FloatArray, purity: Purity, rng: np.random.Generator) -> FloatArray:
-        """Return the figure for each draw of alpha and beta."""
-        if self.figure == "alpha":
-            return shares[:, 0]
-        if self.figure == "precision":
-            return purity.of_unlabeled[:, 0]
-        error = max(auc_pu_variance(self._counts), 0.0) ** 0.5
-        observed = self._counts.auc_pu + error * rng.standard_normal(len(shares))
-        return np.clip(0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0]), 0, 1)
+        return interval, values, purity
 
 
 def effects(judging: Judging) -> dict[str, Interval]:
@@ -355,6 +407,15 @@ def effects(judging: Judging) -> dict[str, Interval]:
             verdicts = np.where(judged.verdicts < 0, verdict, judged.verdicts)
             words = f"if all rows without a verdict are {word}"
             found[words] = judging.interval(replace(judged, verdicts=verdicts))
+    return found
+
+
+def remarks(judging: Judging) -> list[str]:
+    """Return how far judges disagree, and what skipped rows could change."""
+    found = [f"{judging.words(each)} {how}." for how, each in effects(judging).items()]
+    if disputed := judging.disputed:
+        shown = ", ".join(str(row + 1) for row in disputed[:10])
+        found.insert(0, f"Judges disagree on {len(disputed)} rows: {shown}.")
     return found
 
 

@@ -49,6 +49,8 @@ from purecover.exceptions import PurecoverError, PurecoverWarning
 Tell = Callable[[msgspec.Struct], None]
 Task = Look | Evaluate | Judge
 
+_PAIRS = {"alpha": "..", "hits": "/"}
+"""Between the two numbers of an option on the command line."""
 _UPCOMING = 10
 """Rows that are sent at a time, so that a judge need not wait for the next one."""
 _LONGEST_CELL = 20_000
@@ -56,7 +58,6 @@ _LONGEST_CELL = 20_000
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
-    from purecover.audit import JudgedRows
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.output import blank_notes
     from purecover.cli.rows import Columns, read_rows
@@ -71,14 +72,14 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=PurecoverWarning)
         tell(Step("Reading"))
+        if settings.pop("judged", False):
+            roles["judged"] = ANSWERS
         rows = read_rows(task.file, columns, several=True, **roles)
         tell(Step(f"Evaluating {rows.labeled.size:,} rows"))
 
         def advance(done: int, total: int) -> None:
             tell(Step("Resampling", int(done), int(total)))
 
-        if settings.pop("judged", False):
-            settings["judged"] = JudgedRows.read_csv(ANSWERS, rows.scores, rows.labeled)
         for name in ("alpha", "hits"):
             if isinstance(settings.get(name), list):
                 settings[name] = tuple(settings[name])
@@ -98,8 +99,8 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
 
 def judge_rows(task: Judge) -> Judged:
     """Save the answers in the folder, and find the next rows."""
-    from purecover.audit.judging import Judging
-    from purecover.cli.judge import remarks, shown_cells, status_line
+    from purecover.audit.judging import Judging, remarks
+    from purecover.cli.judge import shown_cells
     from purecover.cli.rows import Columns, read_rows
 
     wanted = task.request
@@ -117,10 +118,14 @@ def judge_rows(task: Judge) -> Judged:
     )
     for row, word in wanted.answers:
         judging.answer(word, row)
-    status, interval = status_line(judging)
+    status, interval = judging.status()
     cut = partial(formats.cut, longest=_LONGEST_CELL)
     upcoming = [
-        NextRow(row, [(cut(name), cut(text)) for name, text in judging.cells(row).items()])
+        NextRow(
+            row,
+            [(cut(name), cut(text)) for name, text in judging.cells(row).items()],
+            judging.note(row),
+        )
         for row in judging.upcoming(_UPCOMING)
     ]
     ends = (0.0, 1.0) if interval is None else (interval.low, interval.high)
@@ -136,6 +141,8 @@ def _command(file: str, request: ReportRequest) -> str:
         option = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             words += [option] if value else []
+        elif name in _PAIRS and isinstance(value, list):
+            words.append(f"{option}={_PAIRS[name].join(map(str, value))}")
         else:
             values = value if isinstance(value, list) else [value]
             words += [f"{option}={item}" for item in values]

@@ -40,7 +40,7 @@ def files_to_count(
     Options that need the rows themselves are refused where there are several files or groups. A
     large file is read whole where such an option is given.
     """
-    needs_rows = {name: options.get(name) for name in ("truth", "groups")}
+    needs_rows = {name: options.get(name) for name in ("truth", "groups", "judged")}
     several = len(given) > 1 or os.path.isdir(given[0]) or _is_pattern(given[0])  # noqa: PTH112
     if not several and "by" not in options:
         counted = not any(needs_rows.values()) and len(columns.score) < 2

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 SHARES = "alpha beta scenario estimator"
 INTERVALS = "n_resamples confidence_level random_state"
 _EVALUATION = (
-    f"{SHARES} prior label_frequency assume target threshold review top_k probabilities at_least "
-    f"{INTERVALS} ignore_checks"
+    f"{SHARES} hits hits_from prior label_frequency assume target threshold review top_k "
+    f"probabilities at_least {INTERVALS} ignore_checks"
 )
 
 
 @takes(
-    f"{COLUMNS} negative_label sample_weight truth groups by {_EVALUATION} "
+    f"{COLUMNS} negative_label sample_weight truth groups judged by {_EVALUATION} "
     "json html markdown details strict fail_on quiet",
     score="Column of scores; larger means more positive. Obvious names are found without it. "
     "Repeat it to compare several models on the same rows; the first is the baseline.",
@@ -65,7 +65,7 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     for name in counted or files:
         output.check_outputs(given, "html markdown", not_this=name)
     if counted is None:
-        rows = read_rows(file, columns, several=True, **chosen(given, "truth groups"))
+        rows = read_rows(file, columns, several=True, **chosen(given, "truth groups judged"))
         found = evaluate_rows(rows, **settings)
         source = rows.source(file)
     else:
@@ -137,8 +137,6 @@ def render(found: Any, source: Mapping[str, Any], command: str | None = None) ->
 
 def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Print a table, or a document with every report whole."""
-    from purecover.documents.formats import at_most
-
     if not many.evaluated:
         first = many.failed[0]
         raise CommandError(
@@ -150,8 +148,8 @@ def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any])
     bounds = [report.bounds for report in many.reports.values() if report.bounds is not None]
     text = str(many)
     if bounds:
-        known = at_most(max(each.width for each in bounds))
-        text += f"\nscores counted in bins: observed AUCs are known to within {known}"
+        known = 1.05 * max(each.width for each in bounds)  # what two digits may round off
+        text += f"\nscores counted in bins: observed AUCs are known to within {known:.2g}"
     page = partial(render, many, source)
     output.deliver(many, given, source, text=text, document=document, html=page)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -17,17 +18,14 @@ import purecover as pu
 from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
-from purecover.exceptions import ContradictionError, PurecoverError
+from purecover.exceptions import PurecoverError
 
 if TYPE_CHECKING:
     from purecover.audit.judging import Judging
     from purecover.cli.rows import FileRows
-    from purecover.intervals.interval import Interval
 
 KEYS = {"y": "yes", "n": "no", "s": "skip", "b": "back", "q": "quit"}
 _ASK = "Positive?  y yes   n no   s skip   b back   q quit "
-_ENOUGH = 10
-"""Answers after which judging stops if nobody says how narrow the interval has to be."""
 _WIDTH = 100
 _ESCAPES = re.compile(r"\x1b(\[[0-9;]*[A-Za-z~]|O?.)?")
 _END = "\x04"
@@ -55,16 +53,17 @@ def judge(file: str, /, **given: Any) -> int:
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
     """
-    from purecover.audit.judging import Judging
+    from purecover.audit.designs import answers_beside
+    from purecover.audit.judging import TEN, Judging
     from purecover.cli.rows import Columns, read_rows
 
     if file == STDIO:
         raise CommandError("FILE must be a file, since answers are kept beside it.")
     figure, width = _goal(given)
-    n = given.get("n", _ENOUGH)
+    n = given.get("n", TEN)
     if n < 1:
         raise CommandError(f"--n must be at least 1, got {n}.")
-    kept = answers_file(file)
+    kept = answers_beside(file)
     output.check_writable("the file of answers,", str(kept), not_this=file)
     rows = read_rows(file, Columns.among(given), cells=partial(_visible, file, given))
     judging = Judging(
@@ -78,14 +77,6 @@ def judge(file: str, /, **given: Any) -> int:
     why = _ask_all(judging, file, width, None if width is not None else n)
     output.tell("\n".join(_summary(judging, file, rows, given, why)))
     return 0
-
-
-def answers_file(file: str) -> Path:
-    """Return where the answers about the rows of a file are kept."""
-    path = Path(file)
-    return path.with_name(
-        f"{path.name.removesuffix('.gz').rpartition('.')[0] or path.name}.judged.csv"
-    )
 
 
 def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
@@ -142,7 +133,7 @@ def _ask_all(judging: Judging, file: str, width: float | None, n: int | None) ->
                 return "all"
             if changed:
                 screen(_page(judging, file, n, status or "Computing the interval ..."), True)
-                status, found = status_line(judging)
+                status, found = judging.status()
                 if width is not None and found is not None and found.width <= width:
                     return "narrow"
             tally = judging.tally()
@@ -157,31 +148,6 @@ def _ask_all(judging: Judging, file: str, width: float | None, n: int | None) ->
                 judging.back()
                 continue
             judging.answer(KEYS[key])
-
-
-def status_line(judging: Judging) -> tuple[str, Interval | None]:
-    """Return the figure with its interval, and in words how many answers would halve it."""
-    from purecover.documents.formats import number_of
-
-    try:
-        now = judging.progress()
-    except ContradictionError:
-        return "No alpha fits these answers together with the scores: look at them again.", None
-    text = f"{_figure(judging, now.interval)}; {now.interval.width:.2f} wide"
-    if not judging.judged().verdicts.size:
-        text += ", by the scores alone"
-    if now.n_more is None:
-        return f"{text}. More answers cannot halve it.", now.interval
-    return f"{text}. About {number_of(now.n_more, 'more answer')} would halve it.", now.interval
-
-
-def _figure(judging: Judging, interval: Interval) -> str:
-    from purecover.documents.formats import from_to, precise
-
-    where = judging.design.where(0)
-    name = {"auc": "AUC", "precision": f"Precision among unlabeled rows with {where}"}
-    value = precise(interval.estimate, interval)
-    return f"{name.get(judging.figure, 'Alpha')} {value}, {from_to(interval)} (95 % interval)"
 
 
 def _page(judging: Judging, file: str, n: int | None, status: str) -> Any:
@@ -211,8 +177,8 @@ def _page(judging: Judging, file: str, n: int | None, status: str) -> Any:
     notes = []
     if (said := judging.said(row)) is not None:
         notes.append(f"You said {said}.")
-    if (twin := judging.twin(row)) is not None:
-        notes.append(f"The same cells as row {twin[0] + 1:,}, of which you said {twin[1]}.")
+    if note := judging.note(row):
+        notes.append(note)
     title = f"{Path(file).name}, row {row + 1:,}: {done} answered{by}"
     return Group(
         Rule(Text(output.printable(title)), align="left"),
@@ -281,30 +247,21 @@ def _raw_keys() -> Iterator[Reader]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
-def remarks(judging: Judging) -> list[str]:
-    """Return how far judges disagree, and what skipped rows could change."""
-    from purecover.audit.judging import effects
-
-    found = [f"{_figure(judging, each)} {how}." for how, each in effects(judging).items()]
-    if disputed := judging.disputed:
-        shown = ", ".join(str(row + 1) for row in disputed[:10])
-        found.insert(0, f"Judges disagree on {len(disputed)} rows: {shown}.")
-    return found
-
-
 def _summary(
     judging: Judging, file: str, rows: FileRows, given: dict[str, Any], why: str
 ) -> list[str]:
     """Return what was answered, what follows from it, and what to do next."""
+    from purecover.audit.judging import remarks
     from purecover.documents.summary import headline
 
-    fill = partial(textwrap.fill, width=_WIDTH)
+    wide = min(shutil.get_terminal_size((_WIDTH, 0)).columns, _WIDTH)
+    fill = partial(textwrap.fill, width=wide)
     tally, kept = judging.tally(), judging.file.name
     if not judging.judges:
-        return [status_line(judging)[0], "No row was judged."]
+        return [judging.status()[0], "No row was judged."]
     lines = [f"{tally['yes']} yes, {tally['no']} no, {tally['skip']} skipped; saved in {kept}."]
     if judging.figure == "precision":  # the others are in the report
-        lines.append(status_line(judging)[0])
+        lines.append(judging.status()[0])
     try:
         lines += [f"  {line}" for line in remarks(judging)]
         judged = pu.audit.JudgedRows.read_csv(judging.file, rows.scores, rows.labeled)
@@ -313,7 +270,7 @@ def _summary(
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
-    words = ["purecover", "evaluate", file, "--judged", str(judging.file)]
+    words = ["purecover", "evaluate", file, "--judged"]
     for name, value in chosen(given, f"{COLUMNS} threshold review").items():
         option, flag = f"--{name.replace('_', '-')}", value is True
         words += [option] if flag else [f"{option}={''.join(value) if name == 'score' else value}"]

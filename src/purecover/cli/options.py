@@ -19,6 +19,9 @@ from purecover.exceptions import PurecoverError
 STAND_IN = "<->"
 """For a lone "-" while arguments are parsed: cyclopts takes it for an option."""
 
+BESIDE = "<beside>"
+"""For the value of --judged where it has none: the file of answers beside FILE."""
+
 _PERCENTAGE = re.compile(r"\+?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)")
 
 
@@ -36,7 +39,7 @@ def _read_by(parse: Callable[[str], Any], what: str) -> Callable[[Any, Any], Any
         try:
             return parse(text)
         except ValueError:
-            hint = _hint(text) if parse is float else ""
+            hint = _hint(text) if parse in (float, _share) else ""
             message = f"{option} must be {what}, got {text[:80]!r}.{hint}"
             raise CommandError(message) from None
 
@@ -58,6 +61,25 @@ def _target(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+_RANGE = re.compile(r"(<=|>=)?\s*([^<>=]+?)(?:\s*\.\.\s*([^<>=]+))?")
+
+
+def _share(text: str) -> float | tuple[float, float]:
+    """Return a share, or the ends of 0.02..0.1, <=0.1 or >=0.9."""
+    match = _RANGE.fullmatch(text.strip())
+    if match is None or (match[1] and match[3]):
+        raise ValueError
+    value = float(match[2])
+    if match[3]:
+        return value, float(match[3])
+    return {"<=": (0.0, value), ">=": (value, 1.0)}.get(match[1], value)
+
+
+def _hits(text: str) -> tuple[int, int]:
+    positive, _, followed = text.partition("/")
+    return int(positive), int(followed)
 
 
 def _words(_: Any, tokens: Any) -> tuple[str, ...]:
@@ -91,6 +113,8 @@ TEXT: Any = str
 FLAG: Any = bool
 NAMES: Any = tuple[str, ...]
 NUMBER = _kind(float, float, "a number")
+SHARE = _kind(float, _share, "a number, or a range such as 0.02..0.1 or '<= 0.1'")
+HITS = _kind(str, _hits, "two numbers such as 25/40: 25 of 40 followed up were positive")
 VALUES = _kind(str, _values, "metrics and values such as auc=0.7,recall=0.8")
 WHOLE = _kind(int, int, "a whole number")
 TARGET = _kind(str | float, _target, "a name or a number")
@@ -128,19 +152,28 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "mokapot.decoys.psms.txt. FILE then has no labels."),
     },
     Group("Assumptions", sort_key=2): {
-        "alpha": Option(NUMBER, "Share of positives among the unlabeled, from 0 to 1. Estimated if "
-            "omitted."),
-        "beta": Option(NUMBER, "Share of positives among the labeled; 1 means that no label is "
+        "alpha": Option(SHARE, "Share of positives among the unlabeled, from 0 to 1, or the range "
+            "it lies in: 0.02..0.1 or '<= 0.1'. Estimated if omitted."),
+        "judged": Option(TEXT, "Answers of people who judged rows: a file of purecover judge or "
+            "audit sample, by default the one beside FILE (FILE:COLUMN if its verdicts are not in "
+            "the column 'positive'); or a column of FILE."),
+        "hits": Option(HITS, "A past hit rate: 25/40 if 25 of 40 unlabeled rows that were followed "
+            "up for their high scores were positive."),
+        "hits_from": Option(TARGET, "Which rows were followed up: some with at least this score, "
+            "or of so many with the highest scores, as top:500. By default the highest."),
+        "beta": Option(SHARE, "Share of positives among the labeled; 1 means that no label is "
             "wrong. By default 1 with a known alpha, estimated with an estimated one."),
-        "prior": Option(NUMBER, "Share of positives in the population, instead of --alpha."),
-        "label_frequency": Option(NUMBER, "Probability that a positive is labeled (censoring), "
+        "prior": Option(SHARE, "Share of positives in the population, instead of --alpha."),
+        "label_frequency": Option(SHARE, "Probability that a positive is labeled (censoring), "
             "instead of --alpha or --prior."),
         "scenario": Option(TEXT, "How the data were drawn. case-control: labeled and unlabeled "
             "apart. censoring: one sample, some of whose positives are labeled."),
         "estimator": Option(TEXT, "Estimator of alpha and beta, such as alphamax-n; purecover "
             "priors lists all."),
         "assume": Option(NAMES, "Assumption that helps to estimate alpha; may be repeated. "
-            "pure-top: the highest scores are all positives. clean-labels: the same as --beta 1."),
+            "pure-top: the highest scores are all positives. clean-labels: the same as --beta 1. "
+            "random-verdicts: judged rows are a random sample of all unlabeled and of all labeled "
+            "ones."),
         "target": Option(TARGET, "Population that precision is for: population, deployment (like "
             "the unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1]."),
         "pi0": Option(NUMBER, "Share of negatives in the mixture. Estimated if omitted."),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from purecover._inputs import BOTH_SIDES, encode_labels
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli import files
-from purecover.cli.output import CommandError, option
+from purecover.cli.options import BESIDE
+from purecover.cli.output import STDIO, CommandError, option
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
@@ -27,6 +29,9 @@ from purecover.report.pipeline import (
     make_report,
 )
 from purecover.report.results import PUReport
+
+if TYPE_CHECKING:
+    from purecover.audit.designs import JudgedRows
 
 _CELL = "cell "
 """Prefix of the roles of further columns."""
@@ -71,7 +76,7 @@ class Columns:
         used = files.choose_columns(source, available, wanted)
         numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
         words = {role: column for role, column in used.items() if role not in numbers}
-        blanks = frozenset({"labeled"} if self.missing_is_unlabeled else ())
+        blanks = frozenset({"judged", "labeled"} if self.missing_is_unlabeled else {"judged"})
         return files.Request(numbers, words, blanks)
 
 
@@ -84,6 +89,8 @@ class FileRows:
     negative: BoolArray | None
     truth: BoolArray | None
     blank_labels: int | None
+    judged: JudgedRows | list[str] | None = None
+    """Rows that were judged, with their design, or a verdict or blank for each row."""
 
     @property
     def columns(self) -> dict[str, str]:
@@ -130,7 +137,7 @@ class FileRows:
     def companions(self) -> dict[str, Any]:
         """The same with groups and true classes."""
         groups = self.table.words["groups"].codes if "groups" in self.columns else None
-        return {**self.beside, "groups": groups, "truth": self.truth}
+        return {**self.beside, "groups": groups, "truth": self.truth, "judged": self.judged}
 
     def source(self, file: str) -> dict[str, Any]:
         """Where the data came from, for a JSON document."""
@@ -151,10 +158,12 @@ def read_rows(
     several: bool = False,
     truth: str | None = None,
     groups: str | None = None,
+    judged: str | None = None,
     cells: Callable[[list[str]], Iterable[str]] | None = None,
 ) -> FileRows:
     """Read the file and determine the meaning of its labels.
 
+    ``judged`` is a file of answers, by default the one beside the file, or a column of verdicts.
     ``cells`` picks further columns, as they stand in the file, from those there are.
     """
     if len(columns.score) > 1 and not several:
@@ -162,7 +171,9 @@ def read_rows(
             f"{option('score')} must name one column, got {len(columns.score)} of them."
         )
     source = files.name_of(file)
-    wanted = columns.roles(truth=truth, groups=groups)
+    answers = None if judged is None else _answers_of(file, judged)
+    verdicts = judged if answers is None else None
+    wanted = columns.roles(truth=truth, groups=groups, judged=verdicts)
 
     def request(available: list[str]) -> files.Request:
         rows = columns.request(source, available, wanted)
@@ -178,7 +189,44 @@ def read_rows(
     if "truth" in found:
         true = _read_truth(source, found["truth"], words["truth"], columns)
     n_blank = count_blanks(words["labeled"]) if columns.missing_is_unlabeled else None
-    return FileRows(table, labeled, negative, true, n_blank)
+    rows = FileRows(table, labeled, negative, true, n_blank)
+    if answers is not None:
+        return replace(rows, judged=_read_judged(rows, *answers))
+    if "judged" in found:
+        values = words["judged"].values
+        return replace(rows, judged=[values[code] for code in words["judged"].codes])
+    return rows
+
+
+def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
+    """Return the file of answers and its column of verdicts, or None if FILE has the column."""
+    from purecover.audit.designs import ANSWER, answers_beside
+
+    if judged != BESIDE:
+        name, _, column = judged.rpartition(":")
+        pairs = ((judged, ANSWER), (name, column))
+        return next((pair for pair in pairs if Path(pair[0]).is_file()), None)
+    if file == STDIO or not answers_beside(file).is_file():
+        missing = "" if file == STDIO else f", such as {show(answers_beside(file).name)}"
+        raise CommandError(
+            f"--judged finds no answers beside {files.name_of(file)}{missing}.\n"
+            "Hint: purecover judge FILE writes them; or name a file, or a column of verdicts."
+        )
+    return str(answers_beside(file)), ANSWER
+
+
+def _read_judged(rows: FileRows, file: str, answer: str) -> JudgedRows:
+    """Read answers about rows, which were drawn by one of the scores."""
+    from purecover.audit.designs import JudgedRows
+
+    failed: list[PurecoverError] = []
+    for scores in rows.score_columns.values():
+        try:
+            return JudgedRows.read_csv(file, scores, rows.labeled, answer=answer)
+        except PurecoverError as error:
+            failed.append(error)
+    failed[0].parameter = "judged"
+    raise failed[0]
 
 
 @dataclass(frozen=True)
@@ -197,14 +245,19 @@ class Prepared:
         return make_report(self.rows, self.shares, self.proportions, settings, **how)
 
 
-def prepare(file: str, given: Mapping[str, Any], **settings: Any) -> Prepared:
+def prepare(
+    file: str, given: Mapping[str, Any], *, can_vary: bool = False, **settings: Any
+) -> Prepared:
     """Read the file, and determine alpha and beta from the options."""
-    shares = GivenProportions.among(given).validated(can_estimate=True)
+    shares = GivenProportions.among(given).validated(can_estimate=True, can_vary=can_vary)
     asked = {"n_resamples": 500} | settings
     checked = ReportSettings.among(asked).validated()
-    read = read_rows(file, Columns.among(given))
+    read = read_rows(file, Columns.among(given), judged=given.get("judged"))
+    pipeline.check_design(read.judged, given.get("assume", ()))
     labels = pipeline.read_labels(read.label_column, read.scores.size, **read.companions)
     rows = labels.count(read.scores)
+    verdicts = labels.judged_rows(read.scores)
+    shares = pipeline.settle(rows.counts, shares, verdicts, level=checked.confidence_level)
     estimator = None if shares.ways else check_estimator(shares.estimator)
     proportions = find_proportions(rows.counts, shares, estimator)
     return Prepared(read, rows, shares, proportions, checked)

@@ -18,7 +18,7 @@ from purecover.cli.evaluate import error_rates, evaluate, evaluate_many, evidenc
 from purecover.cli.example import example
 from purecover.cli.judge import judge
 from purecover.cli.monitor import monitor
-from purecover.cli.options import RENAMED, STAND_IN, in_options
+from purecover.cli.options import BESIDE, RENAMED, STAND_IN, in_options
 from purecover.cli.output import COMMAND_LINE, STDIO, say
 from purecover.cli.priors import priors
 from purecover.cli.serve import serve
@@ -56,6 +56,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Parse, execute, and turn whatever goes wrong into a message and a code."""
     given = sys.argv[1:] if argv is None else list(argv)
     tokens = [STAND_IN if word == STDIO else _renamed(word) for word in given]
+    for i, word in enumerate(tokens):  # cyclopts knows no option whose value may be left out
+        if word == "--judged" and (tokens[i + 1 :] or ["-"])[0].startswith("-"):
+            tokens[i] = f"{word}={BESIDE}"
     COMMAND_LINE.set(tuple(given))
     # What reads Markdown takes a third of the time of the first page of help, which has none.
     app.help_format = "plaintext" if len(given) < 2 else "markdown"

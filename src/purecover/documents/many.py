@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from purecover.checks.base import REGISTRY
 from purecover.documents.formats import (
-    bounded,
     cut,
     from_to,
     number,
@@ -23,7 +23,7 @@ from purecover.recovery.metrics import METRICS
 if TYPE_CHECKING:
     from purecover.report.many import ManyReports, ManyRow
 
-_MOST_ROWS, _LONGEST = 100, 20
+_MOST_ROWS = 100
 
 
 def many_headline(many: ManyReports) -> Headline:
@@ -45,11 +45,6 @@ def many_headline(many: ManyReports) -> Headline:
     return Headline([lead], more, cautions or [quiet])
 
 
-def many_titles(many: ManyReports) -> dict[str, str]:
-    """Return the titles of the metrics."""
-    return {name: METRICS[name].title for name in many.metrics}
-
-
 def by_doubt(many: ManyReports) -> list[ManyRow]:
     """Return evaluated rows, the most doubtful first; rows without a warning keep their order."""
 
@@ -69,16 +64,7 @@ def many_blocks(many: ManyReports) -> list[Block]:
     said = many_headline(many)
     blocks: list[Block] = [said.lead]
     if many.evaluated:
-        rows = by_doubt(many)
-        first, *others = many.metrics[:3]
-        columns = {"score": "Score", "labeled": "Labeled", "alpha": "Alpha", "observed": "Observed"}
-        columns |= {first: METRICS[first].title}
-        columns |= {"interval": f"{percent(many.confidence_level)} interval"}
-        columns |= {name: METRICS[name].title for name in others} | {"warnings": "Warnings"}
-        if not any(map(warnings_of, rows)):
-            del columns["warnings"]
-        table = Table("", columns, [_row(row, first, others) for row in rows[:_MOST_ROWS]])
-        blocks += [said.more, [table], _notes(many)]
+        blocks += [said.more, [many_table(many, many.metrics[:3], _MOST_ROWS)], _notes(many)]
     if failed := many.failed:
         lines = [f"Not evaluated: {number_of(len(failed), 'row')}"]
         lines += [
@@ -89,21 +75,29 @@ def many_blocks(many: ManyReports) -> list[Block]:
     return [*blocks, said.cautions] if many.evaluated else blocks
 
 
-def _row(row: ManyRow, first: str, others: list[str]) -> Row:
-    alpha = math.nan if row.proportions is None else row.proportions.alpha
-    cells = {
-        "score": _short(row.score),
-        "labeled": f"{row.n_labeled:,.5g}",
-        "alpha": number(alpha, 3),
-        "observed": number(row.observed[first], 3),
-        "interval": "" if row.contradicted else from_to(row.intervals.get(first)),
-        "warnings": " ".join(code for code, _ in warnings_of(row)),
-    }
-    for name in (first, *others):
-        interval = row.intervals.get(name)
-        value = precise(row.recovered[name], interval if bounded(interval) else None)
-        cells[name] = "-" if row.contradicted else value
-    return Row(_short(row.task), cells)
+def many_table(many: ManyReports, metrics: Sequence[str], most: int, longest: int = 20) -> Table:
+    """Return the most doubtful rows in some metrics; names have a length at most."""
+    ordered, titles = by_doubt(many), {name: METRICS[name].title for name in metrics}
+    columns = {"score": "Score", "labeled": "Labeled", "alpha": "Alpha", "observed": "Observed"}
+    columns |= dict(list(titles.items())[:1])
+    columns |= {"interval": f"{percent(many.confidence_level)} interval", **titles}
+    if any(map(warnings_of, ordered)):
+        columns["warnings"] = "Warnings"
+    rows = []
+    for row in ordered[:most]:
+        cells = {
+            "score": _short(row.score, longest),
+            "labeled": f"{row.n_labeled:,.5g}",
+            "alpha": number(math.nan if row.proportions is None else row.proportions.alpha, 3),
+            "observed": number(row.observed[metrics[0]], 3),
+            "interval": "" if row.contradicted else from_to(row.intervals.get(metrics[0])),
+            "warnings": " ".join(code for code, _ in warnings_of(row)),
+        }
+        for name in metrics:
+            value = precise(row.recovered[name], row.intervals.get(name))
+            cells[name] = "-" if row.contradicted else value
+        rows.append(Row(_short(row.task, longest), {key: cells[key] for key in columns}))
+    return Table("", columns, rows)
 
 
 def _notes(many: ManyReports) -> list[str]:
@@ -118,5 +112,5 @@ def _notes(many: ManyReports) -> list[str]:
     return lines
 
 
-def _short(value: object) -> str:
-    return cut(" ".join(str(value).split()), _LONGEST)
+def _short(value: object, longest: int = 20) -> str:
+    return cut(" ".join(str(value).split()), longest)

@@ -27,8 +27,8 @@ from purecover.estimators.replicates import (
     HALF_SAMPLES,
     NamedEnds,
     ReplicateDraws,
-    draw_replicates,
     named_intervals,
+    proportion_draws,
 )
 from purecover.estimators.samples import check_both_sides, common_notes, read_counts, replicates_of
 from purecover.exceptions import (
@@ -38,7 +38,7 @@ from purecover.exceptions import (
     PurecoverWarning,
 )
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import Resampler
+from purecover.intervals.resampling import GroupResampler, resampler_for
 from purecover.proportions import MixtureProportions
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class PriorEstimator(Parametrized, ABC):
         method: IntervalMethod | None = None,
         n_resamples: int | None = None,
         random_state: RandomState = 0,
-        resampler: Resampler | None = None,
+        resampler: GroupResampler | None = None,
     ) -> Mapping[str, Interval]:
         r"""Intervals of alpha, beta and their difference that include re-estimation.
 
@@ -331,7 +331,11 @@ class PriorEstimator(Parametrized, ABC):
                 self.proportions_, self._bounds(level), level, "one-sided bounds"
             )
         if chosen == "posterior":
-            ends = self._posterior_ends(level)
+            # The estimate may be of all scores, and the posterior of thinned ones.
+            ends = {
+                name: (min(low, at := getattr(self.proportions_, name)), max(high, at))
+                for name, (low, high) in self._posterior_ends(level).items()
+            }
             return named_intervals(self.proportions_, ends, level, "posterior quantiles")
         draws = self._replicates(chosen, resampler, n_resamples, rng)
         return draws.intervals(self.proportions_, level)
@@ -349,7 +353,9 @@ class PriorEstimator(Parametrized, ABC):
             halves = (self._half(self._data, rng) for _ in range(n_resamples))
             found = inclusions_of(self._estimate, halves)
             return ReplicateDraws(proportions_of_many(found), HALF_SAMPLES)
-        return draw_replicates(self, self._data, resampler, n_resamples, rng)
+        words = "bootstrap percentile" + ("" if resampler is None else ", groups")
+        found = proportion_draws(self, resampler or resampler_for(self._data), n_resamples, rng)
+        return ReplicateDraws(found, words)
 
     def _posterior_ends(self, level: float) -> NamedEnds:  # noqa: ARG002
         must = "one that needs no posterior, which only LabelCurve has"
@@ -415,9 +421,8 @@ def proportions_of_many(inclusions: FloatArray) -> FloatArray:
 def _check_resampler(method: str, resampler: object) -> None:
     if resampler is None:
         return
-    if not (hasattr(resampler, "draw") and hasattr(resampler, "counts")):
-        hint = "make one with group_resampler(scores, labeled, groups)"
-        raise valid.bad_type("resampler", "None or a resampler", resampler, hint)
+    hint = "make one with group_resampler(scores, labeled, groups)"
+    valid.check_instance("resampler", resampler, GroupResampler, hint)
     if method != "bootstrap":
         must = "'bootstrap' where a resampler is given"
         hint = "bounds need independent rows"

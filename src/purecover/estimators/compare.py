@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -11,12 +11,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
-from purecover._inputs import encode_labels, refuse_frame
+from purecover._inputs import refuse_frame
 from purecover._progress import Progress, shown
 from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimator, prior_estimators, takes_features
+from purecover.estimators.base import PriorEstimator, prior_estimators
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, with_clean_labels
 from purecover.estimators.comparison import PriorComparison, PriorRow
 from purecover.estimators.noisy import NoisyLabels
@@ -34,16 +34,12 @@ DEFAULT = "default"
 FEW_RESAMPLES = 40
 """With fewer, a bootstrap interval means nothing: 2.5 % of 40 replicates is one of them."""
 
-SCORE_RESAMPLES = 200
-"""Default number of replicates from scores; from features each takes as long as the fit."""
-
 
 @public
 def compare_priors(
-    scores: ArrayLike | ScoreCounts | None = None,
+    scores: ArrayLike | ScoreCounts,
     labeled: ArrayLike | None = None,
     *,
-    features: Any = None,
     estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
     beta: float | None = None,
     sample_weight: ArrayLike | None = None,
@@ -51,7 +47,7 @@ def compare_priors(
     positive_label: object = None,
     negative_label: object = None,
     confidence_level: float = 0.95,
-    n_resamples: int | None = None,
+    n_resamples: int = 200,
     random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> PriorComparison:
@@ -63,39 +59,32 @@ def compare_priors(
 
     Parameters
     ----------
-    scores : array-like of shape (n,) or ScoreCounts, optional
-        Scores of held-out examples, larger means more positive; or their counts. Without
-        scores, only estimators that take features are compared; :func:`cross_fit_scores` makes
-        scores of features.
+    scores : array-like of shape (n,) or ScoreCounts
+        Scores of held-out examples, larger means more positive; or their counts.
     labeled : array-like of shape (n,)
         True where the example carries the positive label; see :meth:`ScoreCounts.from_scores`.
-    features : array-like of shape (n, n_features) or data frame, optional
-        A row of numbers for each example, in like units, for the estimators that take features;
-        those that take scores still look at the scores, and each row of the result says what it
-        is estimated from. Without features, the score is the only feature.
     estimators : iterable or mapping, optional
         Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
         estimators by the name they shall have in the table. By default the default estimator
-        and all registered ones that take what is given, scores or features. Not
-        those that wrap another, nor :class:`AlphaMax` beside :class:`AlphaMaxN`, which is the
-        same run both ways.
+        and all registered ones that are made for scores. Not those that wrap another, nor
+        :class:`AlphaMax` beside :class:`AlphaMaxN`, which is the same run both ways. One that
+        takes features and is named sees the score as its only feature.
     beta : float, optional
         The share of positives among the labeled, if it is known: 1 says that no label is wrong.
         Alpha is then estimated for that beta, and methods that estimate beta from scores are
         left out unless one of them is named or the default. By default beta is estimated
         too: a method that takes labels for clean is run both ways by :class:`NoisyLabels`.
     sample_weight : array-like of shape (n,), optional
-        Non-negative weights; who takes features knows none.
+        Non-negative weights.
     groups : array-like of shape (n,), optional
-        Which rows depend on each other; whole groups are resampled then. Not beside features.
+        Which rows depend on each other; whole groups are resampled then.
     positive_label, negative_label : object, optional
         The value that means labeled, where it is not obvious, and the value that marks known
         negatives. Known negatives are left out.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
-    n_resamples : int, optional
-        Replicates for each; 0 for no intervals. Default: 200 from scores, and none from
-        features, where each replicate takes as long as the estimate itself.
+    n_resamples : int, default=200
+        Replicates for each; 0 for no intervals.
     random_state : int, numpy.random.Generator or None, default=0
         Where randomness comes from. All estimators see the same replicates.
     progress : callable or False, optional
@@ -125,30 +114,13 @@ def compare_priors(
     True
     >>> [row.proportions.origin for row in found]
     ['NoisyLabels(BBE)', 'NoisyLabels(RocSlope)']
-
-    With features beside the scores, estimators that take features look at those:
-
-    >>> import numpy as np
-    >>> noise = np.random.default_rng(0).normal(size=1200)
-    >>> both = pu.compare_priors(
-    ...     sample.scores,
-    ...     sample.labeled,
-    ...     features=np.column_stack((sample.scores, noise)),
-    ...     estimators=["bbe", "tice"],  # of the package purecover-paper
-    ...     n_resamples=0,
-    ... )
-    >>> [(row.name, row.estimated_from) for row in both]
-    [('bbe', 'scores'), ('tice', 'features')]
     """
     if beta is not None:
         beta = valid.check_real(
             "beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta)
         )
     level = check_level(confidence_level)
-    replicates = {"scores": SCORE_RESAMPLES, "features": 0}
-    if n_resamples is not None:
-        n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
-        replicates = dict.fromkeys(replicates, n_resamples)
+    n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
     valid.check_progress(progress)
     seed = _seed(random_state)
     beside = {
@@ -157,34 +129,21 @@ def compare_priors(
         "positive_label": positive_label,
         "negative_label": negative_label,
     }
-    if scores is None and features is None:
-        must = "scores of the examples, a ScoreCounts, or None where features are given"
-        raise valid.bad_type("scores", must, scores)
     if isinstance(scores, ScoreCounts):
-        ScoreCounts._of(scores, labeled, **beside, features=features)  # refuses what is too much
+        ScoreCounts._of(scores, labeled, **beside)  # refuses what is too much
     elif labeled is None:
-        what = "features" if scores is None else "scores"
-        must = f"given with {what}: for each, whether the example carries the label"
+        must = "given with scores: for each, whether the example carries the label"
         raise valid.bad_type("labeled", must, labeled)
-    resampler, n_features = None, 0
-    data: dict[str, tuple[Any, ...]] = {}
-    if features is not None:
-        if groups is not None:
-            raise valid.bad_value("groups", "None beside features", "groups", "compare scores")
-        data["features"] = _read_features(features, labeled, positive_label, negative_label)
-        n_features = data["features"][0].shape[1]
-        counts = ScoreCounts.from_scores(np.arange(len(data["features"][1])), data["features"][1])
-    if scores is not None:
-        refuse_frame(scores)
-        if groups is not None:
-            resampler = resampling.group_resampler(scores, labeled, **beside)
-            counts = resampler.counts
-        else:
-            del beside["groups"]
-            counts = ScoreCounts._of(scores, labeled, **beside)
-        check_both_sides(counts)
-        data["scores"] = (counts,)
-    chosen = _choose(estimators, data, noisy=beta is None)
+    refuse_frame(scores)
+    resampler = None
+    if groups is not None:
+        resampler = resampling.group_resampler(scores, labeled, **beside)
+        counts = resampler.counts
+    else:
+        del beside["groups"]
+        counts = ScoreCounts._of(scores, labeled, **beside)
+    check_both_sides(counts)
+    chosen = _choose(estimators, noisy=beta is None)
     default = default_estimator()
     rows: list[PriorRow] = []
     with shown(progress) as bar:
@@ -192,61 +151,30 @@ def compare_priors(
             if bar is not None:
                 bar(done, len(chosen))
             prepared = _prepared(estimator, beta)
-            kind = "features" if n_features and takes_features(prepared) else "scores"
-            weight = sample_weight if kind == "features" else None
-            row, fitted = _run(name, prepared, beta, data[kind], weight)
-            if fitted is not None and replicates[kind]:
-                drawn = (resampler, replicates[kind], seed)
+            row, fitted = _run(name, prepared, beta, counts)
+            if fitted is not None and n_resamples:
+                drawn = (resampler, n_resamples, seed)
                 row = _with_intervals(row, prepared, fitted, drawn, level)
-            rows.append(replace(row, is_default=_same(estimator, default), estimated_from=kind))
+            rows.append(replace(row, is_default=_same(estimator, default)))
         if bar is not None:
             bar(len(chosen), len(chosen))
-    n_made = max(replicates[row.estimated_from] for row in rows)
-    unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
     return PriorComparison(
         rows=tuple(rows),
         n_labeled=counts.n_labeled,
         n_unlabeled=counts.n_unlabeled,
-        n_thresholds=counts.n_thresholds if scores is not None else 0,
-        n_features=n_features,
+        n_thresholds=counts.n_thresholds,
         beta=beta,
         confidence_level=level,
-        n_resamples=n_made,
-        notes=(
-            *(_interval_notes(effective_sizes(counts)[0], n_made) if n_made else ()),
-            *((NO_FEATURE_INTERVALS,) if unasked else ()),
-        ),
+        n_resamples=n_resamples,
+        notes=tuple(_interval_notes(effective_sizes(counts)[0], n_resamples)),
     )
-
-
-def _read_features(
-    features: Any, labeled: Any, positive_label: object, negative_label: object
-) -> tuple[Any, Any]:
-    """Rows of features without known negatives, and which of them are labeled."""
-    X = np.asarray(features)
-    if X.ndim == 1:
-        X = X[:, None]
-    values = valid.to_numpy("labeled", labeled)
-    if X.ndim != 2 or len(X) != values.size:
-        must = f"a table with as many rows as labeled has values ({values.size})"
-        got, hint = f"an array of shape {X.shape}", "a row is an example, a column a feature"
-        raise valid.bad_value("features", must, got, hint)
-    valid.check_alignment(features, labeled)
-    positive, negative = encode_labels(
-        values, values.size, positive_label=positive_label, negative_label=negative_label
-    )
-    return (X, positive) if negative is None else (X[~negative], positive[~negative])
-
-
-NO_FEATURE_INTERVALS = (
-    "estimates from features have no interval unless a number of resamples is asked for: each "
-    "would take as long as the estimate itself"
-)
 
 
 def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
     """Warn of intervals from few labeled examples or few replicates."""
-    notes = []
+    notes: list[str] = []
+    if not n_resamples:
+        return notes
     if n_labeled < TOO_FEW_LABELED:
         examples = f"{n_labeled:.3g} labeled example{'' if n_labeled == 1 else 's'}"
         notes.append(f"bootstrap intervals of {examples} say little: do not rely on them")
@@ -257,12 +185,12 @@ def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
 
 
 def _run(
-    name: str, estimator: PriorEstimator, beta: float | None, data: tuple[Any, ...], weight: Any
+    name: str, estimator: PriorEstimator, beta: float | None, counts: ScoreCounts
 ) -> tuple[PriorRow, PriorEstimator | KnownBeta | None]:
     """Fit an estimator; return a row with the estimate, or the reason why there is none."""
     start = perf_counter()
     try:
-        estimator.fit(*data, sample_weight=weight)
+        estimator.fit(counts)
     except PurecoverError as error:
         return PriorRow(name=name, error=str(error), seconds=perf_counter() - start), None
     except Exception as error:
@@ -317,15 +245,15 @@ def estimator_names() -> list[str]:
     return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
 
 
-def _choose(estimators: Any, kinds: Collection[str], *, noisy: bool) -> dict[str, PriorEstimator]:
+def _choose(estimators: Any, *, noisy: bool) -> dict[str, PriorEstimator]:
     """Choose estimators by name; the default one by its own."""
     known = prior_estimators()
     default = default_estimator()
     title = next((name for name, cls in known.items() if _same(cls(), default)), DEFAULT)
     if estimators is None:
-        pairs = [(title, default)] if "scores" in kinds else []
         standing = [(name, cls()) for name, cls in known.items() if name != title]
-        pairs += [(n, each) for n, each in standing if _stands_alone(each, known, kinds, noisy)]
+        pairs = [(title, default)]
+        pairs += [(name, each) for name, each in standing if _stands_alone(each, known, noisy)]
     elif isinstance(estimators, Mapping):
         _check_estimators(estimators.values())
         pairs = [(str(name), estimator) for name, estimator in estimators.items()]
@@ -339,33 +267,23 @@ def _choose(estimators: Any, kinds: Collection[str], *, noisy: bool) -> dict[str
                 pairs.append((title, default) if each == DEFAULT else (each, known[each]()))
     chosen = dict(pairs)
     if not chosen:
-        hint = None if estimators is not None else "give scores: no installed one takes features"
-        raise valid.bad_value("estimators", "at least one", "none", hint)
+        raise valid.bad_value("estimators", "at least one", "none")
     if len(chosen) < len(pairs):
         twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
         hint = "pass a dict to give variants of one estimator names of their own"
         raise valid.bad_value("estimators", "of different names", f"{twice!r} twice", hint)
-    on_scores = [name for name, each in pairs if not takes_features(each)]
-    if on_scores and "scores" not in kinds:
-        hint = "cross_fit_scores(classifier, X, labeled) makes scores of features"
-        raise valid.bad_type("scores", f"given for {', '.join(on_scores)}", None, hint)
     return chosen
 
 
 def _stands_alone(
-    estimator: PriorEstimator,
-    known: Mapping[str, type[PriorEstimator]],
-    kinds: Collection[str],
-    noisy: bool,
+    estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]], noisy: bool
 ) -> bool:
-    """Return whether an estimator accepts this input and does not repeat another one."""
+    """Return whether an estimator is for scores and does not repeat another one."""
     cls = type(estimator)
-    # What wraps an estimator of scores and takes features is no repetition: it looks at more.
-    wraps = cls.takes == "scores" and "estimator" in estimator.get_params(deep=False)
-    if wraps or cls.takes not in kinds:
+    if cls.takes != "scores" or "estimator" in estimator.get_params(deep=False):
         return False
     if not noisy:  # beta is known
-        return cls.takes == "features" or not estimator.estimates_beta
+        return not estimator.estimates_beta
     # A variant that estimates beta gives the same numbers as its parent run both ways.
     return not any(
         other is not cls and issubclass(other, cls) and other.noisy for other in known.values()

@@ -21,8 +21,8 @@ QUANTITIES = ("alpha", "beta", "delta")
 
 _HEADS = {"alpha": "alpha", "beta": "beta", "delta": "beta - alpha"}
 _WIDTH = 100
-_NUMBER, _ENDS, _SECONDS, _FROM = 8, 17, 8, 10
-"""Least widths of columns: a share, the ends of its interval, a time, what was looked at."""
+_NUMBER, _ENDS, _SECONDS = 8, 17, 8
+"""Least widths of columns: a share, the ends of its interval, a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +45,6 @@ class PriorRow(Frozen):
         Time of the fit, without the interval.
     is_default : bool
         Whether it is the default estimator.
-    estimated_from : {"scores", "features"}
-        What it looked at; ``"from"`` in tables and JSON.
     """
 
     name: str
@@ -56,7 +54,6 @@ class PriorRow(Frozen):
     error: str | None = None
     seconds: float = math.nan
     is_default: bool = False
-    estimated_from: str = "scores"
 
     def value(self, quantity: str) -> float:
         """Alpha, beta or delta; NaN if there is no estimate."""
@@ -69,9 +66,7 @@ class PriorRow(Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        document = plain_fields(self)
-        document["from"] = document.pop("estimated_from")
-        return document
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +80,7 @@ class PriorComparison(Tabular):
     rows : tuple of PriorRow
         One for each estimator.
     n_labeled, n_unlabeled, n_thresholds : float and int
-        Examples (or total weights) and distinct scores they were estimated from; no scores
-        where only features were given.
-    n_features : int
-        Features that those who take features looked at; 0 if none were given.
+        Examples (or total weights) and distinct scores they were estimated from.
     beta : float or None
         The beta that was given, 1 for clean labels; None if beta was estimated.
     confidence_level : float
@@ -103,7 +95,6 @@ class PriorComparison(Tabular):
     n_labeled: float
     n_unlabeled: float
     n_thresholds: int
-    n_features: int = 0
     beta: float | None = None
     confidence_level: float = 0.95
     n_resamples: int = 0
@@ -147,7 +138,6 @@ class PriorComparison(Tabular):
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, list[Any]] = {
             "estimator": [row.name for row in self.rows],
-            "from": [row.estimated_from for row in self.rows],
         }
         for quantity in QUANTITIES:
             columns[quantity] = [row.value(quantity) for row in self.rows]
@@ -176,22 +166,17 @@ class PriorComparison(Tabular):
 
     def _data_line(self) -> str:
         parts = [f"{self.n_labeled:,.10g} labeled", f"{self.n_unlabeled:,.10g} unlabeled"]
-        # Without features there are scores, and be it a single one.
-        if self.n_thresholds or not self.n_features:
-            many = "" if self.n_thresholds == 1 else "s"
-            parts.append(f"{self.n_thresholds:,} distinct score{many}")
-        if self.n_features:
-            parts.append(f"{self.n_features:,} feature{'' if self.n_features == 1 else 's'}")
+        many = "" if self.n_thresholds == 1 else "s"
+        parts.append(f"{self.n_thresholds:,} distinct score{many}")
         known = "labels taken for clean" if self.beta == 1 else f"beta = {self.beta} given"
         return f"{', '.join(parts)}; {'beta estimated too' if self.beta is None else known}"
 
     def _table(self) -> list[str]:
         wide = max([len(row.name) for row in self.rows], default=0) + 2
-        wide += 2 * bool(self.n_features)  # a column of words follows
         # Beta and delta say nothing new where beta is known.
         shown = QUANTITIES if self.beta is None else QUANTITIES[:1]
         level = f"{100 * self.confidence_level:g} % interval"
-        head = " " * wide + (f"{'from':<{_FROM}}" if self.n_features else "")
+        head = " " * wide
         widths = {quantity: max(_NUMBER, len(_HEADS[quantity]) + 2) for quantity in shown}
         for quantity in shown:
             head += f"{_HEADS[quantity]:>{widths[quantity]}}"
@@ -201,8 +186,6 @@ class PriorComparison(Tabular):
         for row in self.rows:
             text = f"{'* ' if row.is_default else '  '}{row.name}"
             text = f"{text:<{wide}}"
-            if self.n_features:  # else all look at the scores
-                text += f"{row.estimated_from:<{_FROM}}"
             if row.proportions is None:
                 lines.append(f"{text}   no estimate, see below")
                 continue

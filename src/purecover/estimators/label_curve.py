@@ -406,7 +406,7 @@ def solve_label_curve(counts: ScoreCounts, clean: str = "weigh") -> Posterior:
     global _last_solved  # noqa: PLW0603 - replaced as a whole
     content = hashlib.sha256(clean.encode())
     for column in (counts.labeled, counts.unlabeled, counts.labeled_sq, counts.unlabeled_sq):
-        content.update(b"" if column is None else np.ascontiguousarray(column))
+        content.update(b"" if column is None else np.ascontiguousarray(column).tobytes())
     known, key = _last_solved, content.hexdigest()
     if known is None or known[0] != key:
         known = _last_solved = key, _solve(counts, clean)
@@ -570,10 +570,7 @@ class LabelCurve(PriorEstimator):
         return np.where(lost[:, None], np.nan, rows)
 
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
-        ends = _round_handfuls(solve_label_curve(self._data, self.clean).ends(level), self._data)
-        # The estimate came from all scores, not from thinned ones.
-        values = {name: getattr(self.proportions_, name) for name in ends}
-        return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
+        return _round_handfuls(solve_label_curve(self._data, self.clean).ends(level), self._data)
 
 
 def _round_handfuls(

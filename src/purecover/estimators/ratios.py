@@ -344,9 +344,9 @@ class ElkanNoto(PriorEstimator):
         used = np.flatnonzero(counts.labeled + counts.unlabeled)
         labeled = counts.labeled[used]
         pooled = np.asarray(labeled + counts.unlabeled[used], dtype=np.float64)
-        fit = isotonic_regression(labeled / pooled, weights=pooled, increasing=False)
+        falling = -isotonic_regression(-labeled / pooled, weights=pooled).x
         if self.quantile == 1:
-            return float(fit.x[0])
+            return float(falling[0])
         # It decreases, so that the quantile stands where the upper share is reached.
         reached = np.cumsum(labeled) >= (1 - self.quantile) * counts.n_labeled
-        return float(fit.x[np.argmax(reached & (labeled > 0))])
+        return float(falling[np.argmax(reached & (labeled > 0))])

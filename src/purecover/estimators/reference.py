@@ -38,6 +38,7 @@ from purecover.estimators.label_curve import (
     draw_cells,
     solve_label_curve,
 )
+from purecover.estimators.replicates import NamedEnds, ends_of_draws
 
 Cells = tuple[FloatArray, FloatArray, FloatArray]
 """Alpha, beta and weight of the cells of the posterior of the label curve."""
@@ -318,7 +319,7 @@ class ReferencePosterior(PriorEstimator):
         self._similar = similar
         draws = similar.draws(N_DRAWS, np.random.default_rng(SEED))
         alpha, beta = map(float, draws.mean(axis=0))
-        ends = _quantiles(draws, 0.95)
+        ends = ends_of_draws(draws, 0.95)
         right = draws[:, 1] == 1
         delta = draws[:, 1] - draws[:, 0]
         low, high = ends["delta"]
@@ -382,12 +383,10 @@ class ReferencePosterior(PriorEstimator):
         clean = draws[draws[:, 1] == 1]
         if self.clean == "always" or len(clean) < 100:
             return None
-        return _quantiles(clean, level)["alpha"]
+        return ends_of_draws(clean, level)["alpha"]
 
-    def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
-        ends = _quantiles(self.draws(N_DRAWS), level)
-        values = {name: getattr(self.proportions_, name) for name in ends}
-        return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
+    def _posterior_ends(self, level: float) -> NamedEnds:
+        return ends_of_draws(self.draws(N_DRAWS), level)
 
 
 def _chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
@@ -406,13 +405,3 @@ def _cells_of(curve: Posterior, *, clean: bool) -> Cells:
     kept = curve.clean if clean and curve.clean_probability > 0 else np.ones_like(curve.clean)
     weight = curve.weight[kept]
     return curve.alpha[kept], curve.beta[kept], weight / weight.sum()
-
-
-def _quantiles(draws: FloatArray, level: float) -> dict[str, tuple[float, float]]:
-    """Ends of the intervals of alpha, beta and delta."""
-    alpha, beta = draws.T
-    found = {}
-    for name, values in (("alpha", alpha), ("beta", beta), ("delta", beta - alpha)):
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        found[name] = float(low), float(high)
-    return found

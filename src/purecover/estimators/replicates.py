@@ -9,10 +9,8 @@ import numpy as np
 
 from purecover._typing import FloatArray
 from purecover._validation import FrozenDict
-from purecover.counts import ScoreCounts
-from purecover.intervals import resampling
 from purecover.intervals.interval import Interval
-from purecover.intervals.resampling import GroupResampler, Resampler
+from purecover.intervals.resampling import Resampler
 from purecover.proportions import MixtureProportions, ProportionEstimator
 
 NamedEnds = dict[str, tuple[float, float]]
@@ -58,11 +56,17 @@ class ReplicateDraws:
         known = self.proportions[~lost]
         if self.method == HALF_SAMPLES:
             known = known + (np.array([estimate.alpha, estimate.beta]) - np.median(known, axis=0))
-        alpha, beta = known.T
-        for key, values in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
-            low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-            ends[key] = float(low), float(high)
-        return named_intervals(estimate, ends, level, words)
+        return named_intervals(estimate, ends_of_draws(known, level), level, words)
+
+
+def ends_of_draws(draws: FloatArray, level: float) -> NamedEnds:
+    """Quantiles of alpha, beta and delta at both ends of an interval, from pairs of the former."""
+    alpha, beta = draws.T
+    found = {}
+    for key, values in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        found[key] = float(low), float(high)
+    return found
 
 
 def named_intervals(
@@ -84,22 +88,6 @@ def named_intervals(
     )
 
 
-def draw_replicates(
-    estimator: ProportionEstimator,
-    counts: ScoreCounts,
-    resampler: Resampler | None,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> ReplicateDraws:
-    """Draw replicates of counts, by a resampler if one is given, and estimate from each."""
-    words = "bootstrap percentile"
-    if resampler is None:
-        resampler = resampling.resampler_for(counts)
-    else:
-        words += ", groups" if isinstance(resampler, GroupResampler) else ", own resampler"
-    return ReplicateDraws(proportion_draws(estimator, resampler, n_resamples, rng), words)
-
-
 def proportion_draws(
     estimator: ProportionEstimator, resampler: Resampler, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
@@ -108,6 +96,6 @@ def proportion_draws(
     size = max(1, min(n_resamples, MOST_CELLS // counts.n_thresholds))
     found = []
     for start in range(0, n_resamples, size):
-        sides = resampling.draw_many(resampler, rng, min(size, n_resamples - start))
+        sides = resampler.draw_many(rng, min(size, n_resamples - start))
         found.append(estimator.proportions_many(counts, *sides))
     return np.concatenate(found)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-import warnings
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, bdtrc
-from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
 from purecover._codec import Saved
-from purecover._inputs import column_names, encode_labels, is_frame, read_columns, response_scores
-from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from purecover._inputs import column_names, encode_labels, is_frame, read_columns
+from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.parameters import check_classifier, clone
 from purecover.intervals.interval import Interval
 
 TOP = 0.5
@@ -34,10 +30,6 @@ there are would take negatives for positives."""
 RARE = 0.01
 """Labels that are rarer at the top than alpha allows, by more than noise explains so often, get a
 note."""
-
-_FOLDS = 5
-_MOST_SQUARED = 20
-"""Folds of the classifiers, and features whose squares and products are looked at, too."""
 
 _CELLS = 2**22
 """Permuted labels held in memory at a time."""
@@ -94,9 +86,8 @@ def scar_test(
     X: Any,
     labeled: ArrayLike,
     *,
+    scores: ArrayLike,
     alpha: float | Interval | Any,
-    scores: ArrayLike | None = None,
-    classifier: Any = None,
     n_permutations: int = 200,
     random_state: RandomState = 0,
 ) -> ScarTest:
@@ -108,18 +99,13 @@ def scar_test(
         Features. A labeling that depends on something else is not seen.
     labeled : array-like of shape (n,)
         True where the example carries the positive label.
+    scores : array-like of shape (n,)
+        Held-out scores, larger for positives, such as those of :func:`cross_fit_scores`.
     alpha : float, Interval, AuditPosterior or PriorEstimate
         Share of positives among the unlabeled, known from elsewhere: a registry, or an audit. A
         number is taken as exact; an audit, or anything else with an interval of alpha, counts
         with the lower end of the interval. Estimators assume random labels, so that their
         estimate makes the test all but blind.
-    scores : array-like of shape (n,), optional
-        Held-out scores, larger for positives. Default: those of ``classifier``, each from a
-        fit without the fold the row is in.
-    classifier : scikit-learn classifier, optional
-        Tells labeled from unlabeled examples, where no ``scores`` are given; needs
-        ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
-        and on their squares and products where there are 20 features at most.
     n_permutations : int, default=200
         Number of simulated labelings.
     random_state : int, numpy.random.Generator or None, default=0
@@ -188,10 +174,11 @@ def scar_test(
     >>> positive = np.arange(5000) < 2000
     >>> X = rng.normal(size=(5000, 2)) + 4 * np.outer(positive, [1, 0])
     >>> random = positive & (rng.random(5000) < 0.3)
-    >>> pu.estimators.scar_test(X, random, alpha=0.32).p_value > 0.05
+    >>> scores = X[:, 0]
+    >>> pu.estimators.scar_test(X, random, scores=scores, alpha=0.32).p_value > 0.05
     True
     >>> chosen = positive & (rng.random(5000) < 0.6 / (1 + np.exp(-X[:, 1])))
-    >>> pu.estimators.scar_test(X, chosen, alpha=0.32).p_value < 0.05
+    >>> pu.estimators.scar_test(X, chosen, scores=scores, alpha=0.32).p_value < 0.05
     True
     """
     matrix = _read_matrix(X)
@@ -199,22 +186,14 @@ def scar_test(
     ours, _ = encode_labels(labeled, len(matrix))
     low, high = _alpha_ends(alpha)
     n_permutations = valid.check_integer("n_permutations", n_permutations, low=19)
-    if classifier is not None:
-        check_classifier("classifier", classifier)
     rng = valid.check_random_state(random_state)
     all_labeled, all_unlabeled = int(ours.sum()), int((~ours).sum())
     for side, n in (("labeled", all_labeled), ("unlabeled", all_unlabeled)):
         if n < FEWEST:
             raise valid.bad_value("labeled", f"such that {FEWEST} examples are {side}", str(n))
-    if scores is None:
-        values = _out_of_fold_scores(matrix, ours, classifier, rng)
-    elif classifier is not None:
-        hint = "scores are given, so that nothing needs to be trained"
-        raise valid.bad_value("classifier", "None beside scores", repr(classifier), hint)
-    else:
-        valid.check_alignment(scores, labeled)
-        values = valid.as_real_vector("scores", scores)
-        valid.check_same_length("scores", values.size, ours.size)
+    valid.check_alignment(scores, labeled)
+    values = valid.as_real_vector("scores", scores)
+    valid.check_same_length("scores", values.size, ours.size)
 
     hidden = TOP * low * all_unlabeled
     wanted = max(1, math.ceil(hidden))
@@ -300,38 +279,6 @@ def _read_matrix(X: Any) -> FloatArray:
     if array.ndim != 2:
         return valid.as_real_vector("X", X)[:, None]
     return valid.as_real_vector("X", array.reshape(-1)).reshape(array.shape)
-
-
-def _out_of_fold_scores(
-    X: FloatArray, ours: BoolArray, classifier: Any, rng: np.random.Generator
-) -> FloatArray:
-    """Score each row by a classifier that was not fitted on its fold."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-
-    threads = nullcontext()  # someone else's classifier may know what to do with them
-    if classifier is None:
-        threads = threadpool_limits(1)
-        X = X / np.where((size := np.abs(X).max(axis=0)) > 0, size, 1)  # lest squares overflow
-        # Scaled before and after: squares of large numbers would drown the rest.
-        classifier = make_pipeline(
-            StandardScaler(),
-            PolynomialFeatures(2 if X.shape[1] <= _MOST_SQUARED else 1, include_bias=False),
-            StandardScaler(),
-            LogisticRegression(max_iter=500),
-        )
-    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=int(rng.integers(2**31)))
-    scores = np.empty(ours.size)
-    with warnings.catch_warnings(), threads:
-        # Scores from a fit that has not quite converged are scores all the same.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for train, test in folds.split(X, ours):
-            model = clone(classifier).fit(X[train], ours[train])
-            scores[test] = response_scores(model, X[test], positive=True)
-    return scores
 
 
 def _permutation_test(

@@ -20,10 +20,7 @@ from purecover.documents import evidence
 from purecover.documents import many as many_reports
 from purecover.documents import summary as answers
 from purecover.documents.formats import (
-    WITHHELD,
-    at_most,
     cut,
-    ends,
     listed,
     number,
     shortened,
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
     from purecover.intervals.evidence import EvidenceThresholds
     from purecover.report.compare import ScoreComparison
-    from purecover.report.many import ManyReports, ManyRow
+    from purecover.report.many import ManyReports
     from purecover.report.results import PUReport
 
 ENGINE = tuple(
@@ -179,20 +176,19 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         tables=answers.metric_tables(report),
         alpha=answers.alpha_words(report),
         lines=[] if report.contradicted else answers.answer_lines(report)[1:],
-        thinning=_thinning_note(payload["thinned"]),
+        prices=[each for block in answers.price_blocks(report, "FILE") for each in block],
+        thinning=_thinning_note(report.counts, len(payload["counts"]["thresholds"])),
         payload=payload,
     )
 
 
-def _thinning_note(thinned: Mapping[str, Any] | None) -> str:
-    """Which counts the sliders compute from, and how near that is to all the scores."""
-    if thinned is None:
+def _thinning_note(counts: ScoreCounts, kept: int) -> str:
+    """Which counts the sliders compute from."""
+    if kept == counts.n_thresholds:
         return "The sliders compute in this page, from all scores, what purecover would compute."
     return (
-        f"The report is computed from all {thinned['n_thresholds']:,} distinct scores or bins, the "
-        f"sliders from the counts at {thinned['kept']:,} of them. That moves the observed AUC by "
-        f"at most {at_most(thinned['auc_bound'])}, and observed rates between them by at most "
-        f"{at_most(thinned['rate_bound'])}."
+        f"The report is computed from all {counts.n_thresholds:,} distinct scores or bins, the "
+        f"sliders from the counts at {kept:,} of them, at which observed rates are exact."
     )
 
 
@@ -305,29 +301,15 @@ def render_many(many: ManyReports, **about: Unpack[About]) -> str:
 
     The most doubtful rows are the first.
     """
-    ordered = many_reports.by_doubt(many)
     return make_page(
         "many.html.j2",
         "Many evaluations",
         many_reports.many_headline(many),
         about,
-        columns=many_reports.many_titles(many),
-        rows=[_many_row(row, many.metrics) for row in ordered[:MOST_ROWS]],
-        left_out=max(len(ordered) - MOST_ROWS, 0),
+        table=many_reports.many_table(many, many.metrics, MOST_ROWS, MAX_NAME),
+        left_out=max(len(many.evaluated) - MOST_ROWS, 0),
         failed=many.failed[:MOST_ROWS],
     )
-
-
-def _many_row(row: ManyRow, metrics: Sequence[str]) -> dict[str, Any]:
-    return {
-        "row": row,
-        "values": {
-            name: WITHHELD if row.contradicted else number(row.recovered[name]) for name in metrics
-        },
-        "observed": number(row.observed[metrics[0]]),
-        "ends": ends(row.intervals.get(metrics[0])),
-        "checks": many_reports.warnings_of(row),
-    }
 
 
 def render_evidence(
@@ -339,7 +321,7 @@ def render_evidence(
         "Evidence strength of a score",
         evidence.evidence_headline(found, report),
         about,
-        view=evidence.evidence_sections(found),
+        section=evidence.evidence_section(found),
         chart=svg.evidence_chart(found),
         facts=evidence.evidence_facts(found),
     )

@@ -17,19 +17,16 @@ import numpy as np
 
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
-from purecover.intervals.resampling import Multinomial
+from purecover.intervals.resampling import Drawing, Multinomial, times_drawn
 from purecover.proportions import ProportionEstimator
-
-_MAX_TRIES = 100
 
 _BLOCK = 2**20
 """Cells that are drawn at a time."""
 
 
 @dataclass(frozen=True, eq=False)
-class PairedRows:
+class PairedRows(Drawing):
     """Rows of several scores in joint cells.
 
     Attributes
@@ -69,30 +66,13 @@ class PairedRows:
         labeled, unlabeled = self.sides(self.rows)
         return Multinomial(labeled), Multinomial(unlabeled)
 
-    def draw_many(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
-        """Draw the rows, or weights, of labeled and unlabeled cells; a replicate in each row.
-
-        Labeled and unlabeled rows are drawn apart, or whole groups together.
-        """
-        labeled, unlabeled = self._draw(rng, size)
-        for _ in range(_MAX_TRIES):
-            empty = np.flatnonzero(~(labeled.any(axis=1) & unlabeled.any(axis=1)))
-            if not empty.size:
-                return labeled, unlabeled
-            labeled[empty], unlabeled[empty] = self._draw(rng, empty.size)
-        of = "rows" if self.group is None else "groups"
-        raise InvalidInputError(
-            f"bootstrap drew {_MAX_TRIES} samples of {of} without a labeled or an unlabeled "
-            f"example: the weight of one side is on too few {of} for an interval."
-        )
-
     def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
+        """Draw rows, or weights, of the cells: labeled and unlabeled apart, or whole groups."""
         if self.group is None:
             labeled, unlabeled = (side.draw(rng, size) for side in self._multinomial)
         else:
-            n = int(self.n_groups)
-            times = [np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(size)]
-            labeled, unlabeled = self.sides(np.stack(times)[:, self.group])
+            times = times_drawn(rng, size, int(self.n_groups))
+            labeled, unlabeled = self.sides(times[:, self.group])
         if self.weight is None:
             return labeled, unlabeled
         weights = self.sides(self.weight)
@@ -118,7 +98,7 @@ class PairedRows:
         """
         parts = self._parts(name) - self._parts(other)
         if self.group is not None:
-            sums: FloatArray = np.bincount(self.group, parts)
+            sums = np.bincount(self.group, weights=parts).astype(np.float64)
             return math.sqrt(_scatter(sums, np.ones(sums.size), sums.size))
         mass = self._mass
         variance = 0.0

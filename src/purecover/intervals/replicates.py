@@ -64,11 +64,6 @@ def _ends_of_band(draws: FloatArray, kind: str, level: float) -> FloatArray:
     return ordered[[depth - 1, len(draws) - depth]]
 
 
-def _unseen(size: float, level: float) -> float:
-    """Return the upper limit of a share that no example showed (Clopper and Pearson)."""
-    return float(1 - ((1 - level) / 2) ** (1 / size))
-
-
 def highest_low_ends(
     counts: ScoreCounts, proportions: MixtureProportions, level: float, prior: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -76,9 +71,12 @@ def highest_low_ends(
 
     Resampling cannot see what no example shows: where every labeled score is above the threshold,
     so is every resampled one, and the band would have no width. The same for precision, where no
-    unlabeled score is above the threshold.
+    unlabeled score is above the threshold. A share that no example showed has the upper limit of
+    Clopper and Pearson.
     """
-    unseen_labeled, unseen_unlabeled = (_unseen(size, level) for size in effective_sizes(counts))
+    unseen_labeled, unseen_unlabeled = (
+        1 - ((1 - level) / 2) ** (1 / size) for size in effective_sizes(counts)
+    )
     lost = (1 - proportions.alpha) / proportions.delta * unseen_labeled
     fpr = proportions.beta / proportions.delta * unseen_unlabeled
     found = prior * GRID[1:]
@@ -504,7 +502,7 @@ def measure_replicates(
     if chosen_by in WITH_VALUE:
         chosen_by = None
     chosen = threshold is None or chosen_by is not None
-    threshold = formulas.check_threshold(threshold, roc)
+    threshold = formulas.check_threshold(threshold, counts)
     few = n_resamples <= FEW_REPLICATES and estimator is None
     groups = FEWER_GROUPS if few else GROUPS
     if resampler is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,28 +19,41 @@ from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.rates import Shares
 
-_MAX_TRIES = 100
+MAX_TRIES = 100
+"""How often replicates without labeled or without unlabeled examples are drawn again."""
 
 _GROWTH = 1.05
 """Near the top, ranks at which groups of unlabeled end grow by this factor, if they can."""
 
 
-class Resampler(Protocol):
-    """Anything that can draw counts like the ones observed."""
+class Drawing(ABC):
+    """Base of what draws labeled and unlabeled examples again."""
 
-    @property
-    def counts(self) -> ScoreCounts:
-        """The observed counts."""
-        ...
+    @abstractmethod
+    def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
+        """Draw both sides of replicates, a row each, of which either may be empty."""
 
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        """Draw one replicate."""
-        ...
+    def draw_many(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
+        """Draw labeled and unlabeled counts of many replicates, a row each, none of them empty."""
+        labeled, unlabeled = self._draw(rng, size)
+        for _ in range(MAX_TRIES):
+            empty = np.flatnonzero(~(labeled.any(axis=1) & unlabeled.any(axis=1)))
+            if not empty.size:
+                return labeled, unlabeled
+            labeled[empty], unlabeled[empty] = self._draw(rng, empty.size)
+        of, hint = "rows", None
+        if getattr(self, "group", None) is not None:
+            of, hint = "groups", "use finer groups, or no groups at all"
+        raise InvalidInputError(
+            f"bootstrap drew {MAX_TRIES} samples of {of} without a labeled or an unlabeled "
+            f"example: the weight of one side is on too few {of} for an interval.",
+            hint=hint,
+        )
 
 
 @dataclass(frozen=True, repr=False)
-class SidesResampler:
-    """Base of resamplers that draw both sides of one replicate, some examples of each.
+class Resampler(Drawing):
+    """Base of resamplers of counts.
 
     Attributes
     ----------
@@ -49,22 +63,12 @@ class SidesResampler:
 
     counts: ScoreCounts
 
-    _what: ClassVar = "samples"
-    _why: ClassVar = "the weight of one side is on too few rows for an interval"
-    _hint: ClassVar[str | None] = None
 
-    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
-        """Draw labeled and unlabeled counts, which may be empty."""
-        raise NotImplementedError
-
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        """Draw one replicate with rows on both sides, in up to a hundred trials."""
-        for _ in range(_MAX_TRIES):
-            labeled, unlabeled = self.sides(rng)
-            if labeled.any() and unlabeled.any():
-                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
-        drew = f"bootstrap drew {_MAX_TRIES} {self._what} without a labeled or an unlabeled example"
-        raise InvalidInputError(f"{drew}: {self._why}.", hint=self._hint)
+def times_drawn(rng: np.random.Generator, size: int, n_groups: int) -> IntArray:
+    """Return how often each of so many groups is in each of so many samples of them."""
+    return np.stack(
+        [np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups) for _ in range(size)]
+    )
 
 
 _CERTAIN = 2**12
@@ -174,40 +178,20 @@ class Multinomial:
 
 
 @dataclass(frozen=True)
-class MultinomialResampler(SidesResampler):
+class MultinomialResampler(Resampler):
     """Draw labeled and unlabeled examples with replacement, each side with its own size."""
 
     @cached_property
     def _sides(self) -> tuple[Multinomial, Multinomial]:
         return Multinomial(self.counts.labeled), Multinomial(self.counts.unlabeled)
 
-    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
-        labeled, unlabeled = self.draw_many(rng, 1)
-        return labeled[0], unlabeled[0]
-
-    def draw_many(self, rng: np.random.Generator, size: int) -> tuple[IntArray, IntArray]:
-        """Draw counts of many replicates, one row each."""
+    def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
         labeled, unlabeled = (side.draw(rng, size) for side in self._sides)
         return labeled, unlabeled
 
 
-def draw_many(
-    resampler: Resampler, rng: np.random.Generator, size: int
-) -> tuple[CountArray, CountArray]:
-    """Draw labeled and unlabeled counts of many replicates, one row each."""
-    at_once: Any = getattr(resampler, "draw_many", None)
-    if at_once is not None:
-        labeled, unlabeled = at_once(rng, size)
-        return labeled, unlabeled
-    drawn = [resampler.draw(rng) for _ in range(size)]
-    labeled, unlabeled = (
-        np.stack([getattr(counts, side) for counts in drawn]) for side in ("labeled", "unlabeled")
-    )
-    return labeled, unlabeled
-
-
 @dataclass(frozen=True)
-class PoissonResampler(SidesResampler):
+class PoissonResampler(Resampler):
     r"""Draw each example a Poisson(1) number of times; also for weighted counts.
 
     Examples of weights :math:`w_i` at one threshold are drawn together: with
@@ -215,14 +199,16 @@ class PoissonResampler(SidesResampler):
     times :math:`Q/W` has the right mean :math:`W` and the right variance :math:`Q`.
     """
 
-    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
+    def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
         counts = self.counts
-        labeled = _poisson(rng, counts.labeled, counts.labeled_sq)
-        return labeled, _poisson(rng, counts.unlabeled, counts.unlabeled_sq)
+        sides = (counts.labeled, counts.labeled_sq), (counts.unlabeled, counts.unlabeled_sq)
+        drawn = [[_poisson(rng, *side) for side in sides] for _ in range(size)]
+        labeled, unlabeled = np.stack(drawn, axis=1)
+        return labeled, unlabeled
 
 
 @dataclass(frozen=True, repr=False)
-class GroupResampler(SidesResampler):
+class GroupResampler(Resampler):
     """Draw whole groups of dependent rows with replacement (cluster bootstrap).
 
     Attributes
@@ -244,10 +230,6 @@ class GroupResampler(SidesResampler):
     group: IntArray
     weight: FloatArray
 
-    _what: ClassVar = "samples of groups"
-    _why: ClassVar = "too few groups have one"
-    _hint: ClassVar[str | None] = "use finer groups, or no groups at all"
-
     @property
     def n_groups(self) -> int:
         """How many groups there are."""
@@ -256,14 +238,15 @@ class GroupResampler(SidesResampler):
     def __repr__(self) -> str:
         return f"GroupResampler({self.n_groups:,} groups, {self.group.size:,} rows)"
 
-    def sides(self, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
-        n_groups = self.n_groups
-        times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
-        weight = times[self.group] * self.weight
-        labeled, unlabeled = (
-            np.bincount(self.position[side], weight[side], minlength=self.counts.n_thresholds)
-            for side in (self.labeled, ~self.labeled)
-        )
+    def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
+        sides = (self.labeled, ~self.labeled)
+        n_thresholds = self.counts.n_thresholds
+        drawn = [
+            [np.bincount(self.position[side], weight[side], n_thresholds) for side in sides]
+            for times in times_drawn(rng, size, self.n_groups)
+            for weight in [times[self.group] * self.weight]
+        ]
+        labeled, unlabeled = np.stack(drawn, axis=1)
         return labeled, unlabeled
 
     def thinned(self, counts: ScoreCounts) -> GroupResampler:
@@ -483,7 +466,7 @@ def draws(
                 f"{tried:,} samples drawn from the data, so there is no interval (PU017).\n"
                 "Hint: the scores hardly determine alpha and beta; give alpha if you know it"
             )
-        labeled, unlabeled = draw_many(resampler, rng, size)
+        labeled, unlabeled = resampler.draw_many(rng, size)
         if estimator is None:
             found = np.full((size, 2), (proportions.alpha, proportions.beta))
         else:

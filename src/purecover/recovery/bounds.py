@@ -15,20 +15,19 @@ from __future__ import annotations
 
 import itertools
 import math
-import numbers
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._codec import Saved, plain_fields
+from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
-from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import check_data, trapezoid, warn_of_contradiction
+from purecover.proportions import MixtureProportions, check_share_or_range
+from purecover.recovery.rates import check_data, trapezoids, warn_of_contradiction
 
 BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
 
@@ -181,13 +180,8 @@ def _monotone(bounds: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return out
 
 
-_CURVES = tuple(
-    f"{rate}_{side}" for rate in ("fpr", "tpr", "precision") for side in ("lower", "upper")
-)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredBounds(Frozen, Tabular):
+class RecoveredBounds(Saved, Frozen, Tabular):
     """Lower and upper bounds of rates, precision and AUC.
 
     Attributes
@@ -224,7 +218,7 @@ class RecoveredBounds(Frozen, Tabular):
     def __post_init__(self) -> None:
         super().__post_init__()
         for side, (fpr, tpr) in (("lower", self.lower_roc), ("upper", self.upper_roc)):
-            object.__setattr__(self, f"auc_{side}", trapezoid(tpr, fpr))
+            object.__setattr__(self, f"auc_{side}", float(trapezoids(tpr, fpr)))
 
     @property
     def lower_roc(self) -> tuple[FloatArray, FloatArray]:
@@ -236,14 +230,9 @@ class RecoveredBounds(Frozen, Tabular):
         """The best ROC curve, as (fpr, tpr), to its end at (1, 1)."""
         return np.append(self.fpr_lower, 1.0), np.append(self.tpr_upper, 1.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON; what is not finite becomes None."""
-        return plain_fields(self)
-
     def _columns(self) -> dict[str, Any]:
-        columns = {"threshold": self.thresholds}
-        columns.update({name: getattr(self, name) for name in _CURVES})
-        return columns
+        sides = [f"{rate}_{side}" for rate in _FEW for side in ("lower", "upper")]
+        return {"threshold": self.thresholds, **{name: getattr(self, name) for name in sides}}
 
     def __repr__(self) -> str:
         return (
@@ -316,7 +305,8 @@ def recover_bounds(
     """
     check_counts(counts)
     valid.check_choice("target", target, ("pooled", "deployment"))
-    alphas = _check_range("alpha_range", alpha_range)
+    given = check_share_or_range("alpha_range", alpha_range)
+    alphas = given if isinstance(given, tuple) else (given, given)
     level = valid.check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
@@ -341,22 +331,6 @@ def recover_bounds(
         target=target,
         **count_bounds(counts, alphas, target, band),
     )
-
-
-def _check_range(parameter: str, value: object) -> tuple[float, float]:
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value.item()
-    if isinstance(value, numbers.Real):
-        value = (value, value)
-    must = "a number in [0, 1] or a pair of them, the smaller first"
-    if not isinstance(value, (tuple, list, np.ndarray)):
-        raise valid.bad_type(parameter, must, value)
-    if len(value) != 2:
-        raise valid.bad_value(parameter, must, valid.show(value))
-    low, high = (valid.check_real(parameter, end, low=0, high=1) for end in value)
-    if low > high:
-        raise valid.bad_value(parameter, must, valid.show(value))
-    return low, high
 
 
 # Sums of up to a hundred million terms are rounded; bounds give way by more than that.

@@ -10,7 +10,7 @@ import numpy as np
 
 from purecover._codec import picked
 from purecover._inputs import Tabular
-from purecover._typing import AreaRule, FloatArray, IntArray, Repair, Target
+from purecover._typing import AreaRule, FloatArray, Repair, Target
 from purecover._validation import Frozen, check_choice, check_flag, check_real, public, warn
 from purecover.counts import PURoc, ScoreCounts, auc_pu_variances, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
@@ -21,7 +21,6 @@ from purecover.recovery.rates import (
     check_data,
     map_curve,
     pr_segment_areas,
-    trapezoid,
     trapezoids,
 )
 from purecover.recovery.repairs import Samples
@@ -31,9 +30,6 @@ REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood"
 
 KEEPS_THRESHOLDS: tuple[Repair, ...] = ("none", "isotonic", "likelihood", "blend")
 """Repairs whose points still belong, one to one, to the thresholds of the scores."""
-
-NOTEWORTHY_GAP = 0.005
-"""Direct and repaired AUC are both shown where they differ by more than this."""
 
 _CONCAVE: tuple[Repair, ...] = ("hull", "likelihood")
 _ROUNDING = 1e-12
@@ -82,7 +78,7 @@ class RecoveredRoc(Frozen, Tabular):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "auc", trapezoid(self.tpr, self.fpr))
+        object.__setattr__(self, "auc", float(trapezoids(self.tpr, self.fpr)))
 
     def _withheld(self) -> RecoveredRoc:
         """Return a copy with NaN for what depends on alpha and beta, except the raw rates."""
@@ -92,7 +88,7 @@ class RecoveredRoc(Frozen, Tabular):
     @property
     def auc_pu(self) -> float:
         """Area under the observed curve."""
-        return trapezoid(self.tpr_pu, self.fpr_pu)
+        return float(trapezoids(self.tpr_pu, self.fpr_pu))
 
     @property
     def n_outside(self) -> int:
@@ -130,12 +126,8 @@ class RecoveredRoc(Frozen, Tabular):
     def fpr_at(self, tpr: float) -> float:
         """Return the false-positive rate of the repaired curve at a true-positive rate."""
         wanted = check_real("tpr", tpr, low=0, high=1)
-        # The first point that reaches the rate: the cheapest way to get it.
-        i = int(np.searchsorted(self.tpr, wanted, side="left"))
-        if i in (0, self.tpr.size):
-            return float(self.fpr[min(i, self.tpr.size - 1)])
-        share = (wanted - self.tpr[i - 1]) / (self.tpr[i] - self.tpr[i - 1])
-        return float(self.fpr[i - 1] + share * (self.fpr[i] - self.fpr[i - 1]))
+        # Read from the end, which finds the first point that reaches the rate, the cheapest.
+        return float(np.interp(-wanted, -self.tpr[::-1], self.fpr[::-1]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; an infinite or missing threshold becomes None."""
@@ -251,14 +243,13 @@ def roc_from_counts(
                 f"so repair={repair!r} gave way to 'isotonic'. See check PU009.",
                 RecoveryWarning,
             )
-    points = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
-    if used == "paper":
-        points = _repairs.repair_paper(points)
-    elif used == "hull":
-        points = _repairs.repair_hull(observed, proportions)
-    elif used != "none":
-        fpr, tpr = repaired_rates(used, Samples.of(counts), Shares.of(proportions))
-        points = _repairs.Points(fpr[0], tpr[0], observed.thresholds)
+    if used in _repairs.ONE_BY_ONE:
+        points = _repairs.ONE_BY_ONE[used](observed, proportions)
+    elif used == "none":
+        points = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
+    else:
+        (fpr,), (tpr,) = repaired_rates(used, Samples.of(counts), Shares.of(proportions))
+        points = _repairs.Points(fpr, tpr, observed.thresholds)
     return RecoveredRoc(
         fpr=points.fpr,
         tpr=points.tpr,
@@ -294,16 +285,12 @@ def repaired_rates(
         return isotonic if repair == "isotonic" else blended_rates(isotonic, samples, shares)
     curves = []
     for i, (tpr_pu, fpr_pu) in enumerate(zip(samples.tpr_pu, samples.fpr_pu, strict=True)):
-        if repair == "paper":
-            points = _repairs.repair_paper(_repairs.Points(fpr_raw[i], tpr_raw[i], fpr_pu))
-        else:
-            roc = PURoc(fpr_pu=fpr_pu, tpr_pu=tpr_pu, thresholds=fpr_pu)
-            alpha, beta = float(shares.alpha[i, 0]), float(shares.beta[i, 0])
-            points = _repairs.repair_hull(roc, MixtureProportions(alpha, beta))
-        curves.append((points.fpr, points.tpr))
-    fpr, tpr = np.ones((2, len(curves), max(each.size for each, _ in curves)))
-    for i, (x, y) in enumerate(curves):
-        fpr[i, : x.size], tpr[i, : y.size] = x, y
+        roc = PURoc(fpr_pu=fpr_pu, tpr_pu=tpr_pu, thresholds=fpr_pu)
+        own = Shares(shares.alpha[i], shares.beta[i])
+        curves.append(_repairs.ONE_BY_ONE[repair](roc, own))
+    fpr, tpr = np.ones((2, len(curves), max(each.fpr.size for each in curves)))
+    for i, each in enumerate(curves):
+        fpr[i, : each.fpr.size], tpr[i, : each.tpr.size] = each.fpr, each.tpr
     return fpr, tpr
 
 
@@ -363,27 +350,13 @@ def concavity_excess(counts: ScoreCounts) -> tuple[float, float]:
     return float(excess[0]), float(error[0])
 
 
-def _reached(fpr: FloatArray, limit: float) -> IntArray:
-    """Return how many rates of each curve are within the limit, by bisection.
-
-    Unrepaired rates rise and fall; bisection ignores noise at single thresholds.
-    """
-    low = np.zeros((*fpr.shape[:-1], 1), dtype=np.int64)
-    high = np.full_like(low, fpr.shape[-1])
-    while (low < high).any():
-        middle = (low + high) // 2
-        value = np.take_along_axis(fpr, np.minimum(middle, fpr.shape[-1] - 1), axis=-1)
-        reached = (value <= limit) & (low < high)
-        low, high = np.where(reached, middle + 1, low), np.where(reached, high, middle)
-    return low
-
-
 def partial_area(
     fpr: FloatArray, tpr: FloatArray, max_fpr: float, *, standardized: bool = False
 ) -> FloatArray:
     """Return areas up to ``max_fpr`` under curves along the last axis."""
-    stop = _reached(fpr, max_fpr)
     last = fpr.shape[-1] - 1
+    # One beyond the last rate within the limit; unrepaired rates rise and fall.
+    stop = last + 1 - np.argmax(fpr[..., ::-1] <= max_fpr, axis=-1)[..., None]
     if (stop <= last).any():  # else no rate is beyond
         ends = (stop - 1, np.minimum(stop, last))
         x0, x1, y0, y1 = (

@@ -14,10 +14,10 @@ from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
 from purecover._validation import Frozen, public
-from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
+from purecover.counts import ScoreCounts, auc_pu, check_counts
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import REPAIRS
-from purecover.recovery.metrics import METRICS, recover_metrics
+from purecover.recovery.metrics import METRICS, check_threshold, recover_metrics
 
 # An AUC this close to 0 or 1 is on the edge, not beyond it.
 _ROUNDING = 1e-9
@@ -151,34 +151,23 @@ def sensitivity(
         usual = np.linspace(0, 0.95, 20), np.linspace(0.5, 1, 11)
     grid_alpha = _as_shares("alphas", usual[0] if alphas is None else alphas)
     grid_beta = _as_shares("betas", usual[1] if betas is None else betas)
-    if METRICS[metric].kind == "threshold":
-        if threshold is None:
-            roc = pu_roc_curve(counts)
-            threshold = float(roc.thresholds[1 + np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])])
-        threshold = valid.check_real("threshold", threshold)
-    else:
-        threshold = None  # not used
+    of_threshold = METRICS[metric].kind == "threshold"
+    threshold = check_threshold(threshold, counts) if of_threshold else None
     observed = auc_pu(counts)
     delta = grid_beta - grid_alpha[:, np.newaxis]
     auc = 0.5 + (observed - 0.5) / np.where(delta > 0, delta, np.nan)
     values = auc
     if metric != "roc_auc":
         values = np.full_like(auc, np.nan)
+        given: Any = {"threshold": threshold, "target": target, "repair": repair}
         # A curve of so many points is as good as the full one, and read hundreds of times.
         counts = counts.thinned(_MAX_THRESHOLDS, keep=threshold)
         with valid.unheard_repairs():
             for i, j in np.argwhere(~np.isnan(auc)):
-                pair = MixtureProportions(
-                    float(grid_alpha[i]), float(grid_beta[j]), "grid", scenario
-                )
-                values[i, j] = recover_metrics(
-                    counts,
-                    pair,
-                    threshold=threshold,
-                    target=target,
-                    repair=repair,
-                    metrics=[metric],
-                )[metric]
+                alpha, beta = float(grid_alpha[i]), float(grid_beta[j])
+                pair = MixtureProportions(alpha, beta, "grid", scenario)
+                found = recover_metrics(counts, pair, metrics=[metric], **given)
+                values[i, j] = found[metric]
     return SensitivityGrid(
         metric=metric,
         alphas=grid_alpha,

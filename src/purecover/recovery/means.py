@@ -27,7 +27,6 @@ from purecover.recovery.repairs import isotonic_regression
 _TINY = float(np.finfo(np.float64).eps)
 """Probabilities are kept this far from 0 and 1 before a logarithm, as in scikit-learn."""
 
-ECE_BINS = 10
 Function: TypeAlias = Callable[[FloatArray], Any] | FloatArray
 
 
@@ -81,22 +80,11 @@ class Masses:
         on_labeled, on_unlabeled = self.weights(positive, negative, prior)
         return self.labeled @ on_labeled + self.unlabeled @ on_unlabeled
 
-    def covariance(self, on_labeled: FloatArray, on_unlabeled: FloatArray) -> FloatArray:
-        """Return covariances of means of columns of weights."""
-        found: FloatArray = np.zeros(())
-        sides = ((self.labeled, on_labeled), (self.unlabeled, on_unlabeled))
-        for size, (share, values) in zip(self.sizes, sides, strict=True):
-            apart = values - share @ values
-            found = found + (apart.T * share) @ apart / max(size - 1, 1)
-        return found
-
     def split(self, prior: float) -> tuple[FloatArray, FloatArray]:
         """Return masses of positives and of all in the population; their sums: the prior, and 1."""
-        one = np.ones_like(self.scores)
-        to_positive, to_all = self.weights(one, 0 * one, prior), self.weights(one, one, prior)
         positive, everyone = (
             on_labeled * self.labeled + on_unlabeled * self.unlabeled
-            for on_labeled, on_unlabeled in (to_positive, to_all)
+            for on_labeled, on_unlabeled in (self.weights(1.0, x, prior) for x in (0.0, 1.0))
         )
         return positive, everyone
 
@@ -139,7 +127,7 @@ def even_bins(mass: FloatArray, n_bins: int) -> IntArray:
     return np.flatnonzero(np.diff(place, prepend=-1))
 
 
-def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_BINS) -> float:
+def expected_calibration_error(masses: Masses, prior: float) -> float:
     r"""Estimate the mean distance of frequencies from probabilities, corrected for noise.
 
     In bin :math:`b` the gap :math:`g = \pi\,E_1[1_b (1-p)] - (1-\pi)\,E_0[1_b p]` has the standard
@@ -150,7 +138,7 @@ def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_B
     """
     from scipy.special import ndtr
 
-    starts = even_bins(masses.split(prior)[1].clip(0), n_bins)
+    starts = even_bins(masses.split(prior)[1].clip(0), 10)
     gap = variance = np.zeros(starts.size)
     sides = zip(
         (masses.labeled, masses.unlabeled),
@@ -411,12 +399,17 @@ def recover_mean(
         masses.weights(on_positives, on_negatives, prior),
     ]
     on_labeled, on_unlabeled = (np.stack(side, axis=1) for side in zip(*each, strict=True))
-    spread = masses.covariance(on_labeled, on_unlabeled)
-    values = (masses.labeled @ on_labeled + masses.unlabeled @ on_unlabeled).tolist()
+    values: FloatArray = np.zeros(())
+    spread: FloatArray = np.zeros(())
+    sides = ((masses.labeled, on_labeled), (masses.unlabeled, on_unlabeled))
+    for size, (share, weights) in zip(masses.sizes, sides, strict=True):
+        apart = weights - share @ weights
+        values = values + share @ weights
+        spread = spread + (apart.T * share) @ apart / max(size - 1, 1)
     return RecoveredMean(
-        positive=values[0],
-        negative=values[1],
-        mean=values[2],
+        positive=float(values[0]),
+        negative=float(values[1]),
+        mean=float(values[2]),
         prior=prior,
         variance_positive=float(spread[0, 0]),
         variance_negative=float(spread[1, 1]),

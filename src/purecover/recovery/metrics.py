@@ -18,12 +18,12 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._codec import Saved, picked
+from purecover._codec import Saved, picked, plain
 from purecover._inputs import Tabular
 from purecover._parameters import Parameters, parameter
 from purecover._typing import AreaRule, FloatArray, OrNan, Repair, Target
 from purecover._validation import Frozen, public
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery import curves, means
 from purecover.recovery.rates import check_data, interpolated
@@ -51,6 +51,9 @@ class MetricKeywords(ThresholdKeywords, total=False):
     threshold_probability: float
 
 
+_COST = partial(valid.check_real, low=0, closed="left")
+
+
 @dataclass(frozen=True)
 class MetricOptions(Parameters):
     """Parameters that some metrics take."""
@@ -61,18 +64,8 @@ class MetricOptions(Parameters):
         "Weight of recall in ``f_beta``.",
         partial(valid.check_real, low=0, high=1e6, closed="right"),
     )
-    cost_fn: float = parameter(
-        1.0,
-        "float",
-        "Cost of a missed positive in ``cost``.",
-        partial(valid.check_real, low=0, closed="left"),
-    )
-    cost_fp: float = parameter(
-        1.0,
-        "float",
-        "Cost of a false alarm in ``cost``.",
-        partial(valid.check_real, low=0, closed="left"),
-    )
+    cost_fn: float = parameter(1.0, "float", "Cost of a missed positive in ``cost``.", _COST)
+    cost_fp: float = parameter(1.0, "float", "Cost of a false alarm in ``cost``.", _COST)
     max_fpr: float = parameter(
         0.1,
         "float",
@@ -363,9 +356,8 @@ class RecoveredMetrics(Mapping[str, float], Frozen, Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; what is undefined becomes None."""
-        document = picked(self, "threshold", "prior", "repair", "values_", "observed")
-        document["recovered"] = document.pop("values_")
-        return document
+        known = picked(self, "threshold", "prior", "repair", "observed")
+        return known | {"recovered": plain(self.values_)}
 
     def _columns(self) -> dict[str, Any]:
         names = list(self)
@@ -456,7 +448,7 @@ def recover_metrics(
         roc,
         roc_pr,
         counts,
-        threshold=check_threshold(threshold, roc),
+        threshold=check_threshold(threshold, counts),
         prior=proportions.prior(given.target, counts),
         metrics=wanted,
         options=given,
@@ -657,17 +649,12 @@ def position(counts: ScoreCounts, threshold: Any) -> Any:
     return counts.n_thresholds - np.searchsorted(counts.thresholds[::-1], threshold, side="left")
 
 
-def youden_threshold(roc: curves.RecoveredRoc) -> float:
-    """Return the threshold with the highest Youden index, observed and hence also true."""
-    best = int(np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])) + 1
-    return float(roc.thresholds_raw[best])
-
-
-def check_threshold(threshold: object, roc: curves.RecoveredRoc) -> float:
-    """Return the given threshold, or else the one with the highest Youden index."""
-    if threshold is None:
-        return youden_threshold(roc)
-    return valid.check_real("threshold", threshold)
+def check_threshold(threshold: object, counts: ScoreCounts) -> float:
+    """Return the given threshold, or else that of the highest observed, hence true Youden index."""
+    if threshold is not None:
+        return valid.check_real("threshold", threshold)
+    roc = pu_roc_curve(counts)
+    return float(roc.thresholds[1 + np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -709,18 +696,14 @@ class RecoveredConfusion(Saved):
     def __str__(self) -> str:
         if math.isnan(self.tp):
             return f"how many {self.among} at or above {self.threshold:.6g} are positive is unknown"
+        share = self.tp / self.flagged if self.flagged else 0.0
+        percent = f"{100 * share:.{2 if share < 0.01 else 3}g} %"
+        ends = f"{self.between('tp').strip(' ()')}; ".removeprefix("; ")
         return (
             f"at the threshold (score ≥ {self.threshold:.6g}) {self.flagged:,.0f} {self.among} are "
-            f"flagged: about {self.tp:,.0f} ({self._precision()}) of them are positive, and about "
+            f"flagged: about {self.tp:,.0f} ({ends}{percent}) of them are positive, and about "
             f"{self.fn:,.0f}{self.between('fn')} positives are missed"
         )
-
-    def _precision(self) -> str:
-        """Return the interval of the number of positives flagged, and their share."""
-        share = self.tp / self.flagged if self.flagged else 0.0
-        of = f"{100 * share:.{2 if share < 0.01 else 3}g} %"
-        ends = self.between("tp").strip(" ()")
-        return "; ".join(filter(None, (ends, of)))
 
     def between(self, number: str) -> str:
         """Return the interval of a number in parentheses; empty if there is none."""

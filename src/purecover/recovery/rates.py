@@ -7,7 +7,6 @@ Performance in Positive-Unlabeled Learning, AAAI.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -172,19 +171,16 @@ def _as_rates(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArr
 
 
 def as_rate(parameter: str, value: Any) -> FloatArray:
+    """Return rates in the shape that they were given in."""
     must = "a rate in [0, 1] or an array of them"
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return np.asarray(valid.check_real(parameter, value, low=0, high=1))
-    shape: tuple[int, ...] = (-1,)
-    if isinstance(value, (np.ndarray, list, tuple)):
-        try:
-            array = np.asarray(value)
-        except Exception as error:  # ragged lists and foreign objects
-            raise valid.bad_type(parameter, must, value) from error
-        if array.size == 0:
-            return np.empty(array.shape)
-        shape, value = array.shape, array.reshape(-1)
-    rate = valid.as_real_vector(parameter, value)
+    try:
+        shape = np.shape(value)
+        flat = value if len(shape) == 1 else np.reshape(value, -1)
+    except Exception as error:  # ragged lists and foreign objects
+        raise valid.bad_type(parameter, must, value) from error
+    if 0 in shape:
+        return np.empty(shape)
+    rate = valid.as_real_vector(parameter, flat)
     good = (rate >= 0) & (rate <= 1)
     if not good.all():
         raise valid.bad_value(parameter, must, f"{rate[int(np.argmin(good))]:g}")
@@ -197,11 +193,6 @@ _SERIES_BELOW = 1e-3
 def trapezoids(y: FloatArray, x: FloatArray) -> FloatArray:
     """Return signed areas under polylines along the last axis."""
     return np.asarray(np.einsum("...i,...i->...", np.diff(x), y[..., 1:] + y[..., :-1]) / 2)
-
-
-def trapezoid(y: FloatArray, x: FloatArray) -> float:
-    """Return the signed area under a polyline."""
-    return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
 
 
 def interpolated(at: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -241,17 +232,10 @@ def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArra
 def _by_logarithm(
     p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray, x: FloatArray
 ) -> FloatArray:
-    log_mean = 1 + x  # not small: see below which x others are taken care of
-    np.log(log_mean, out=log_mean)
-    log_mean /= x
     # Where the denominator starts at next to nothing, hence x is infinite, both vanish.
-    log_mean[np.isinf(x)] = 0.0
+    log_mean = np.where(np.isinf(x), 0.0, np.log(1 + x) / x)
     slope = q / s
-    mean: FloatArray = p / r
-    mean -= slope
-    mean *= log_mean
-    mean += slope  # the same with fewer steps
-    return mean
+    return np.asarray(slope + (p / r - slope) * log_mean)
 
 
 def _by_series(
@@ -294,7 +278,7 @@ def observed_auc_ends(
     counts: ScoreCounts, level: float, method: str = "logit"
 ) -> tuple[float, float, str]:
     """Return the ends of an interval of the observed AUC, not clipped, and the method."""
-    from scipy.special import ndtri
+    from scipy.special import expit, logit, ndtri
 
     variance, observed = counts.auc_pu_variance, counts.auc_pu
     z = float(ndtri(0.5 + level / 2))
@@ -303,8 +287,8 @@ def observed_auc_ends(
     reach = z * math.sqrt(variance)
     if method == "wald" or not 0 < observed < 1:
         return observed - reach, observed + reach, f"DeLong, {method}"
-    center, reach = math.log(observed / (1 - observed)), reach / (observed * (1 - observed))
-    return _expit(center - reach), _expit(center + reach), f"DeLong, {method}"
+    ends = expit(logit(observed) + np.array([-1, 1]) * reach / (observed * (1 - observed)))
+    return *ends.tolist(), f"DeLong, {method}"
 
 
 _TWO_ERRORS = 0.9545
@@ -395,10 +379,6 @@ def _root(gap: Callable[[float], float], low: float, high: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if (gap(middle) < 0) == rising else (low, middle)
     return (low + high) / 2
-
-
-def _expit(value: float) -> float:
-    return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
 
 
 @public

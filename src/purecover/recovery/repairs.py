@@ -44,16 +44,17 @@ def inside_box(fpr: FloatArray, tpr: FloatArray) -> BoolArray:
     return np.asarray((low >= -_ROUNDING) & (high <= 1 + _ROUNDING))
 
 
-def repair_paper(raw: Points) -> Points:
+def repair_paper(roc: PURoc, proportions: MixtureProportions | Shares) -> Points:
     """Apply Algorithm 1 of the paper as printed.
 
     Delete points outside the unit box, sort by fpr, replace tpr by its running maximum.
     The paper leaves open what happens to equal fpr; they keep the order of thresholds.
     """
-    inside = inside_box(raw.fpr, raw.tpr)
-    fpr, tpr = raw.fpr[inside].clip(0, 1), raw.tpr[inside].clip(0, 1)
+    tpr, fpr = map_curve(roc.tpr_pu, roc.fpr_pu, proportions)
+    inside = inside_box(fpr, tpr)
+    fpr, tpr = fpr[inside].clip(0, 1), tpr[inside].clip(0, 1)
     order = np.argsort(fpr, kind="stable")
-    return Points(fpr[order], np.maximum.accumulate(tpr[order]), raw.thresholds[inside][order])
+    return Points(fpr[order], np.maximum.accumulate(tpr[order]), roc.thresholds[inside][order])
 
 
 def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
@@ -89,11 +90,11 @@ def hull_vertices(roc: PURoc) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     # Thresholds that only known negatives have make no step.
     points = np.append(0, np.flatnonzero(np.diff(x) > 0) + 1)
     run = np.diff(x[points])
-    fitted = isotonic_regression(np.diff(y[points]) / run, weights=run, increasing=False)
+    fitted = isotonic_regression(-np.diff(y[points]) / run, weights=run)
     return np.asarray(points[fitted.blocks], dtype=np.intp)
 
 
-def repair_hull(roc: PURoc, proportions: MixtureProportions) -> Points:
+def repair_hull(roc: PURoc, proportions: MixtureProportions | Shares) -> Points:
     """Map the concave hull of the observed curve and cut it by the unit box.
 
     Where the mapped hull leaves the box, the exact crossing is inserted; such a point
@@ -105,21 +106,20 @@ def repair_hull(roc: PURoc, proportions: MixtureProportions) -> Points:
     left = np.flatnonzero(fpr < 0)
     if left.size:  # the hull starts out to the left of the box and comes back once
         i = int(left[-1])
-        share = -fpr[i] / (fpr[i + 1] - fpr[i])
-        height = tpr[i] + share * (tpr[i + 1] - tpr[i])
-        fpr = np.concatenate(([0.0, 0.0], fpr[i + 1 :]))
-        tpr = np.concatenate(([0.0, height], tpr[i + 1 :]))
-        thresholds = np.concatenate(([np.inf, np.nan], thresholds[i + 1 :]))
+        height = np.interp(0, fpr[i : i + 2], tpr[i : i + 2])
+        fpr, tpr = np.append([0, 0], fpr[i + 1 :]), np.append([0, height], tpr[i + 1 :])
+        thresholds = np.append([np.inf, np.nan], thresholds[i + 1 :])
     above = np.flatnonzero(tpr > 1)
     if above.size:  # it leaves through the top once and comes back at (1, 1)
         j = int(above[0])
-        share = (1 - tpr[j - 1]) / (tpr[j] - tpr[j - 1])
-        place = fpr[j - 1] + share * (fpr[j] - fpr[j - 1])
-        last = thresholds[-1]
-        fpr = np.concatenate((fpr[:j], [place, 1.0]))
-        tpr = np.concatenate((tpr[:j], [1.0, 1.0]))
-        thresholds = np.concatenate((thresholds[:j], [np.nan, last]))
+        place = np.interp(1, tpr[j - 1 : j + 1], fpr[j - 1 : j + 1])
+        fpr, tpr = np.append(fpr[:j], [place, 1]), np.append(tpr[:j], [1, 1])
+        thresholds = np.append(thresholds[:j], [np.nan, thresholds[-1]])
     return Points(fpr.clip(0, 1), tpr.clip(0, 1), thresholds)
+
+
+ONE_BY_ONE = {"paper": repair_paper, "hull": repair_hull}
+"""Repairs whose points need not belong to the thresholds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,9 +381,7 @@ class Fitted(NamedTuple):
     blocks: IntArray
 
 
-def isotonic_regression(
-    values: FloatArray, *, weights: FloatArray, increasing: bool = True
-) -> Fitted:
+def isotonic_regression(values: FloatArray, *, weights: FloatArray) -> Fitted:
     """Return the result of ``scipy.optimize.isotonic_regression``.
 
     Examples
@@ -397,13 +395,11 @@ def isotonic_regression(
     if pava is None:
         from scipy.optimize import isotonic_regression as theirs
 
-        found = theirs(values, weights=weights, increasing=increasing)
+        found = theirs(values, weights=weights)
         return Fitted(found.x, found.blocks)
-    order = slice(None, None, 1 if increasing else -1)
-    x, w = (np.array(each[order], dtype=np.float64, order="C") for each in (values, weights))
+    x, w = (np.array(each, dtype=np.float64, order="C") for each in (values, weights))
     x, _, blocks, n_blocks = pava(x, w, np.full(x.size + 1, -1, dtype=np.intp))
-    blocks = blocks[: n_blocks + 1]
-    return Fitted(x[order], blocks if increasing else blocks[-1] - blocks[order])
+    return Fitted(x, blocks[: n_blocks + 1])
 
 
 @cache

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -26,7 +25,7 @@ from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.replicates import MANY_THRESHOLDS, BootstrapResult
-from purecover.intervals.resampling import MOST_TRIES, Replayed
+from purecover.intervals.resampling import Replayed
 from purecover.proportions import (
     GivenProportions,
     MixtureProportions,
@@ -37,8 +36,9 @@ from purecover.proportions import (
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
 from purecover.report.compared_rows import count_compared, read_compared, thresholds_of
-from purecover.report.pages import write_page
-from purecover.report.results import PUReport, restore_report
+from purecover.report.pages import Paged
+from purecover.report.results import PUReport
+from purecover.report.saving import read_fields
 
 if TYPE_CHECKING:
     from purecover.audit.designs import JudgedRows
@@ -48,7 +48,7 @@ SCHEMA = "purecover.comparison/1"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreComparison(Frozen):
+class ScoreComparison(Paged, Frozen):
     """The result of :func:`compare_scores`.
 
     Attributes
@@ -72,6 +72,8 @@ class ScoreComparison(Frozen):
     random_state : int or None
         The seed, if there was one.
     """
+
+    _renderer = "render_comparison"
 
     reports: Mapping[str, PUReport]
     baseline: str
@@ -209,26 +211,6 @@ class ScoreComparison(Frozen):
         source = _source("text")
         return read_comparison(source, source.parse(text))
 
-    @public
-    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """A self-contained page with text and plots.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            A file to write the page to.
-        title : str, optional
-            Heading of the page, such as the name of the model.
-
-        Returns
-        -------
-        str
-            The page as text.
-        """
-        from purecover.html.page import render_comparison
-
-        return write_page(render_comparison, self, path, title)
-
     def __str__(self) -> str:
         from purecover.documents.comparison import comparison_blocks
         from purecover.documents.text import text_of
@@ -238,12 +220,6 @@ class ScoreComparison(Frozen):
     def __repr__(self) -> str:
         areas = ", ".join(f"{name} {report.auc:.4f}" for name, report in self.reports.items())
         return f"ScoreComparison(auc: {areas}; baseline {self.baseline})"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the printed text."""
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def find_differences(
@@ -529,7 +505,7 @@ def compare_scores(
     if n_resamples:
         again: Any = None if estimation is None else estimation.estimator
         if isinstance(given.proportions, UncertainProportions):
-            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, settings.rng))
+            again = given.proportions
         elif estimation is None:
             seen = counted[reference]
             again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)
@@ -566,7 +542,7 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
         if name not in saved.reports:
             raise source.complaint(f"reports.{name}", "present", "none")
         inner = replace(source, path=f"reports.{name}.")
-        reports[name] = restore_report(inner, saved.reports[name])
+        reports[name] = PUReport(**read_fields(inner, saved.reports[name]))
     for field_name in ("baseline", "estimated_from"):
         name = getattr(saved, field_name)
         if name not in (*reports, None):

@@ -6,14 +6,13 @@ import hashlib
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._codec import json_text, picked, plain_fields
+from purecover._codec import json_text, picked, plain_fields, restored
 from purecover._progress import results_of, shown
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import Frozen, public
@@ -24,7 +23,7 @@ from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
-from purecover.report.pages import write_page
+from purecover.report.pages import Paged
 from purecover.report.pipeline import (
     ReportSettings,
     ScoredRows,
@@ -32,6 +31,7 @@ from purecover.report.pipeline import (
     find_proportions,
     make_report,
     recover,
+    settle,
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
@@ -101,7 +101,7 @@ class ManyRow(Frozen):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ManyReports:
+class ManyReports(Paged):
     """The result of :func:`evaluate_many`, a row for each task and score.
 
     Attributes
@@ -118,6 +118,8 @@ class ManyReports:
     random_state : int or None
         The seed, if there was one.
     """
+
+    _renderer = "render_many"
 
     rows: tuple[ManyRow, ...]
     metrics: tuple[str, ...]
@@ -220,26 +222,6 @@ class ManyReports:
         """:meth:`to_dict` as strict JSON text."""
         return json_text(self.to_dict(), indent)
 
-    @public
-    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Return a self-contained page of all rows, the most doubtful first.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            A file to write the page to.
-        title : str, optional
-            Heading of the page.
-
-        Returns
-        -------
-        str
-            The page as text.
-        """
-        from purecover.html.page import render_many
-
-        return write_page(render_many, self, path, title)
-
     def __str__(self) -> str:
         from purecover.documents.many import many_blocks
         from purecover.documents.text import text_of
@@ -248,12 +230,6 @@ class ManyReports:
 
     def __repr__(self) -> str:
         return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the printed text."""
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,20 +255,14 @@ def seed_of(seed: int, task: object, score: str) -> int:
 
 def left_out(part: Part, reason: str | None) -> ManyRow:
     """The row of what is not evaluated."""
-    return ManyRow(
-        task=part.task,
-        score=part.score,
-        n_labeled=part.n_labeled,
-        n_unlabeled=part.n_unlabeled,
-        seed=part.seed,
-        reason=reason,
-    )
+    return restored(ManyRow, part, reason=reason)
 
 
 def run_job(job: Job) -> list[ManyRow]:
     """Return the rows of a job; a complaint becomes the reason why there are no figures."""
-    named = (part for part in job.parts if part.score == job.estimate_from)
-    first = next(named, None) or max(job.parts, key=_observed_auc)
+    first, *others = [p for p in job.parts if p.score == job.estimate_from] or job.parts
+    if others:
+        first = max(job.parts, key=lambda part: part.counts.auc_pu)  # type: ignore[union-attr]
     rows = [_evaluated(first, job)]
     for part in job.parts:
         if part is first:
@@ -303,11 +273,6 @@ def run_job(job: Job) -> list[ManyRow]:
         else:
             rows.append(_evaluated(part, job, rows[0]))
     return [row if job.keep else replace(row, report=None) for row in rows]
-
-
-def _observed_auc(part: Part) -> float:
-    unknown = part.counts is None or part.reason is not None
-    return -math.inf if unknown else part.counts.auc_pu  # type: ignore[union-attr]
 
 
 def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
@@ -321,18 +286,11 @@ def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
     except PurecoverError as error:
         error.function = error.function or "evaluate"
         return left_out(part, first_line(error))
-    intervals, estimated = dict(report.intervals), report.estimation is not None
-    if report.estimation is not None:
-        intervals |= report.estimation.intervals
-    shown = (*job.metrics, "alpha", "beta")
-    return ManyRow(
-        task=part.task,
-        score=part.score,
-        seed=part.seed,
-        n_labeled=report.counts.n_labeled,
-        n_unlabeled=report.counts.n_unlabeled,
+    shown, intervals = (*job.metrics, "alpha", "beta"), report.intervals
+    return replace(
+        left_out(part, None),
         proportions=report.proportions,
-        estimated_from=(first.score if first else part.score) if estimated else None,
+        estimated_from=None if report.estimation is None else (first or part).score,
         observed={name: report.metrics.observed[name] for name in job.metrics},
         recovered={name: report.metrics[name] for name in job.metrics},
         intervals={name: intervals[name] for name in shown if name in intervals},
@@ -356,6 +314,7 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     if first is None or known is None or known.estimation is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
+        given = settle(counts, given, level=settings.confidence_level)
         proportions = find_proportions(counts, given, asked)
         return make_report(ScoredRows(counts), given, proportions, settings, only=only)
     found = recover(ScoredRows(counts), known.estimation.proportions, settings, only=only)

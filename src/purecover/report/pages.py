@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from purecover import _validation as valid
 from purecover._codec import replacing
@@ -28,6 +29,36 @@ def write_page(render: Callable[..., str], result: Any, path: object, title: obj
         with replacing(Path(path)) as file:
             file.write(page.encode())
     return page
+
+
+class Paged:
+    """A result that has a page, by the function of this name in `purecover.html.page`."""
+
+    _renderer: ClassVar[str]
+
+    @public
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """A self-contained page with text and plots.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            A file to write the page to.
+        title : str, optional
+            Heading of the page, such as the name of the model.
+
+        Returns
+        -------
+        str
+            The page as text.
+        """
+        from purecover.html import page
+
+        return write_page(getattr(page, self._renderer), self, path, title)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the printed text."""
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 @public

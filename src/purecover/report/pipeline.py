@@ -36,9 +36,7 @@ from purecover.intervals.replicates import (
     measure_replicates,
 )
 from purecover.intervals.resampling import (
-    MOST_TRIES,
     GroupResampler,
-    Replayed,
     positions,
     read_groups,
 )
@@ -56,7 +54,8 @@ from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, roc_fr
 from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
 from purecover.recovery.rates import least_delta
 from purecover.report.prices import find_prices
-from purecover.report.results import PUReport, TrueFigures
+from purecover.report.results import PUReport
+from purecover.report.saving import TrueFigures
 
 if TYPE_CHECKING:
     from purecover.audit.designs import JudgedRows
@@ -361,8 +360,8 @@ def check_design(judged: Any, assume: Collection[str]) -> None:
             "judged",
             "rows with their design",
             "verdicts alone",
-            "audit.draw(scores, labeled).answer(verdicts) says how rows were drawn; if the judged "
-            f"rows are a random sample of their side, add assume=[{RANDOM_VERDICTS!r}]",
+            "answers to rows of audit.draw (purecover judge) come with it; if rows are a random "
+            f"sample of their side, assume {RANDOM_VERDICTS!r} (--assume {RANDOM_VERDICTS})",
         )
 
 
@@ -555,20 +554,6 @@ class Recovery:
     only: tuple[str, ...] | None = None
     chosen_by: str | None = None
 
-    @property
-    def replicate_options(self) -> dict[str, Any]:
-        """Options of `bootstrap` by which it measures replicates in the same way."""
-        settings = self.settings
-        return {
-            # A threshold that was chosen here is chosen again in each replicate.
-            "threshold": settings.threshold,
-            "target": settings.target,
-            # The guard of a repair has decided for the replicates, too.
-            "repair": None if settings.repair is None else self.roc.repair,
-            "confidence_level": settings.confidence_level,
-            **vars(MetricOptions.among(vars(settings))),
-        }
-
     def resample(
         self,
         estimator: ProportionEstimator | None,
@@ -576,6 +561,7 @@ class Recovery:
         random_state: np.random.Generator | int,
     ) -> BootstrapResult:
         """Draw replicates of independent rows, or of groups of them."""
+        settings = self.settings
         return measure_replicates(
             self.rows.counts,
             (self.roc, self.roc_pr),
@@ -586,8 +572,14 @@ class Recovery:
             chosen_by=self.chosen_by,
             curves=self.only is None,
             random_state=random_state,
-            progress=self.settings.progress,
-            **self.replicate_options,
+            progress=settings.progress,
+            # A threshold that was chosen here is chosen again in each replicate.
+            threshold=settings.threshold,
+            target=settings.target,
+            # The guard of a repair has decided for the replicates, too.
+            repair=None if settings.repair is None else self.roc.repair,
+            confidence_level=settings.confidence_level,
+            **vars(MetricOptions.among(vars(settings))),
         )
 
     def report(
@@ -780,13 +772,12 @@ def recover(
         last = max(int(np.searchsorted(flagged, settings.review, side="right")) - 1, 0)
         settings = replace(settings, threshold=float(counts.thresholds[last]))
     roc = roc_from_counts(counts, proportions, settings.repair or "isotonic")
-    threshold = settings.threshold
     return Recovery(
         rows,
         settings,
         roc,
         roc if settings.repair is not None else blended(roc, counts),
-        formulas.youden_threshold(roc) if threshold is None else threshold,
+        formulas.check_threshold(settings.threshold, counts),
         given=given,
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
         chosen_by=chosen_by,
@@ -819,7 +810,7 @@ def make_report(
         rng = settings.rng
         again: Any = None if estimation is None else estimation.estimator
         if isinstance(given.proportions, UncertainProportions):
-            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
+            again = given.proportions
         elif estimation is None:
             again = given.following(rows.counts, rng, grouped=rows.n_groups is not None)
         drawn, estimation = draw_replicates(

@@ -6,16 +6,15 @@ import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from purecover import _validation as valid
-from purecover._codec import Source, document_text, json_schema, picked, written
+from purecover._codec import document_text, json_schema, written
 from purecover._inputs import rows_frame
 from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
-from purecover.counts import PURoc, ScoreCounts
+from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import MissingDependencyError
 from purecover.intervals.interval import CurveBand, Interval, ends_of
@@ -26,18 +25,16 @@ from purecover.recovery.curves import RecoveredPr, RecoveredRoc
 from purecover.recovery.hidden import HiddenPositives, recover_hidden
 from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
-from purecover.report.pages import write_page
+from purecover.report.pages import Paged
 from purecover.report.prices import Price, estimate_by_others
 from purecover.report.saving import (
     MAX_THRESHOLDS,
     SCHEMA,
+    TrueFigures,
     read_fields,
     report_source,
     saved_bands,
 )
-
-if TYPE_CHECKING:
-    from purecover.report.document import SavedReport
 
 HARDER = (0.5, 0.6, 0.7, 0.8, 0.9)
 """Values of theta for which metrics are shown."""
@@ -48,39 +45,7 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrueFigures(Frozen):
-    """Figures of the same scores against the true classes.
-
-    Attributes
-    ----------
-    alpha, beta : float
-        True shares of positives among the unlabeled and the labeled.
-    prior : float
-        True prior of the target.
-    metrics : dict of str to float
-        True values of the metrics.
-    roc : PURoc
-        The true curve; its rates are those of the true classes.
-
-    Notes
-    -----
-    Rates are of all rows of a true class, labeled and unlabeled together. Where labels are not
-    drawn at random, rows of the unlabeled alone can have others.
-    """
-
-    alpha: float
-    beta: float
-    prior: float
-    metrics: dict[str, float]
-    roc: PURoc
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return picked(self, "alpha", "beta", "prior", "metrics")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PUReport(Frozen):
+class PUReport(Paged, Frozen):
     """The result of :func:`evaluate`.
 
     Attributes
@@ -132,6 +97,8 @@ class PUReport(Frozen):
         ``intervals`` and bands are; None in JSON, a dash in text and on pages. What was observed
         stays, and ``roc.fpr_raw`` and ``roc.tpr_raw`` show where rates leave the unit square.
     """
+
+    _renderer = "render_report"
 
     counts: ScoreCounts
     proportions: MixtureProportions
@@ -397,10 +364,7 @@ class PUReport(Frozen):
         InvalidInputError
             If a field is missing or wrong; the message names it.
         """
-        from purecover.report.document import SavedReport
-
-        source = report_source("data")
-        return restore_report(source, source.read(SavedReport, data))
+        return cls(**read_fields(report_source("data"), data))
 
     @classmethod
     @public
@@ -418,10 +382,8 @@ class PUReport(Frozen):
         PUReport
             As from :meth:`from_dict`.
         """
-        from purecover.report.document import SavedReport
-
         source = report_source("text")
-        return restore_report(source, source.read(SavedReport, source.parse(text)))
+        return cls(**read_fields(source, source.parse(text)))
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
@@ -454,26 +416,6 @@ class PUReport(Frozen):
         from purecover.documents.markdown import render_markdown
 
         return render_markdown(self)
-
-    @public
-    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """A self-contained page with text and plots.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            A file to write the page to.
-        title : str, optional
-            Heading of the page, such as the name of the model.
-
-        Returns
-        -------
-        str
-            The page as text.
-        """
-        from purecover.html import render_report
-
-        return write_page(render_report, self, path, title)
 
     @public
     def plot(self) -> Any:
@@ -531,11 +473,3 @@ class PUReport(Frozen):
         from purecover.html.page import render_notebook
 
         return render_notebook(self)
-
-
-def restore_report(source: Source, saved: SavedReport) -> PUReport:
-    """Return the report in a document."""
-    fields = read_fields(source, saved)
-    if fields["truth"] is not None:
-        fields["truth"] = TrueFigures(**fields["truth"])
-    return PUReport(**fields)

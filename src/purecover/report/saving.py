@@ -8,23 +8,23 @@ algebra and the same repair.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._codec import Source, plain, restored
+from purecover._codec import Source, picked, plain, restored
 from purecover._typing import FloatArray
-from purecover._validation import public
+from purecover._validation import Frozen, public
 from purecover.counts import PURoc, ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, recover_roc
-from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
+from purecover.recovery.metrics import MetricOptions, RecoveredMetrics
 
 if TYPE_CHECKING:
     from purecover.report.document import (
@@ -56,7 +56,36 @@ def saved_bands(band: Callable[[Any], CurveBand], hidden: bool) -> dict[str, Any
     return {"x": first.x, "estimate": shown(first.estimate), **ends}
 
 
-_PAIRS_TOLERANCE = 1e-9  # of the observed AUC, which other machines may round otherwise
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrueFigures(Frozen):
+    """Figures of the same scores against the true classes.
+
+    Attributes
+    ----------
+    alpha, beta : float
+        True shares of positives among the unlabeled and the labeled.
+    prior : float
+        True prior of the target.
+    metrics : dict of str to float
+        True values of the metrics.
+    roc : PURoc
+        The true curve; its rates are those of the true classes.
+
+    Notes
+    -----
+    Rates are of all rows of a true class, labeled and unlabeled together. Where labels are not
+    drawn at random, rows of the unlabeled alone can have others.
+    """
+
+    alpha: float
+    beta: float
+    prior: float
+    metrics: dict[str, float]
+    roc: PURoc
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return picked(self, "alpha", "beta", "prior", "metrics")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,23 +117,31 @@ def report_source(parameter: str) -> Source:
 
 
 @public
-def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
-    """Return the fields of a report from its document; ``truth`` are fields, too."""
-    counts = _read_counts(source, saved)
+def read_fields(source: Source, data: object) -> dict[str, Any]:
+    """Return the fields of a report from its document."""
+    from purecover.report.document import SavedReport
+
+    saved = data if isinstance(data, SavedReport) else source.read(SavedReport, data)
+    counts, drawn = _read_counts(source, saved), saved.bootstrap
     with source.reading("options", saved.options):
         options = restored(MetricOptions, saved.options, area=saved.area).validated()
-        names = [m.name for m in formulas.resolve_metrics(None, counts, options)]
-    metrics = restored(
-        RecoveredMetrics,
-        saved.metrics,
-        values_=_known(source, "metrics.recovered", saved.metrics.recovered, names),
-        observed=_known(source, "metrics.observed", saved.metrics.observed, names),
-        options=options,
-    )
+        wanted = formulas.resolve_metrics(None, counts, options)
     roc, roc_pr = _recover_curves(source, saved, counts)
+    threshold, optimism = saved.metrics.threshold, (drawn and drawn.optimism) or (0.0, 0.0)
+    metrics = formulas.metrics_from_roc(
+        roc,
+        roc_pr,
+        counts,
+        threshold=threshold,
+        prior=saved.metrics.prior,
+        metrics=wanted,
+        options=options,
+        optimism=optimism,
+    )
     pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
-    _check_derived(source, saved, counts, roc)
+    _check_derived(source, saved, counts, roc, metrics, optimism)
     _check_ranges(source, saved)
+    names = [metric.name for metric in wanted]
     same = [
         "proportions", "auc_pu", "confusion", "checks", "threshold_chosen", "random_state",
         "contradicted", "scores_from", "review", "prices", "at_least",
@@ -115,27 +152,22 @@ def read_fields(source: Source, saved: SavedReport) -> dict[str, Any]:
         "auc": math.nan if saved.auc is None else saved.auc,
         "roc": roc._withheld() if saved.contradicted else roc,
         "pr": pr._withheld() if saved.contradicted else pr,
-        "metrics": metrics,
-        "intervals": _only(saved.intervals, (*names, *PROPORTIONS)),
-        "bootstrap": _read_bootstrap(source, saved.bootstrap, metrics, roc),
+        "metrics": replace(
+            metrics, values_=_known(saved.metrics.recovered, metrics), repair=saved.metrics.repair
+        ),
+        # Of names that this version does not know, nothing can be said.
+        "intervals": {
+            name: each for name, each in saved.intervals.items() if name in (*names, *PROPORTIONS)
+        },
+        "bootstrap": _read_bootstrap(source, drawn, metrics, roc),
         "estimation": saved.estimation,
         "truth": None if saved.truth is None else _read_truth(source, saved.truth, names),
     }
 
 
-def _only(found: Mapping[str, Interval], names: Collection[str]) -> dict[str, Interval]:
-    """Intervals by name; names that this version does not know are left out."""
-    return {name: interval for name, interval in found.items() if name in names}
-
-
-def _known(
-    source: Source, path: str, values: Mapping[str, float], names: Iterable[str]
-) -> dict[str, float]:
-    """The metrics that this version knows, all of which must be there."""
-    for name in names:
-        if name not in values:
-            raise source.complaint(f"{path}.{name}", "present", "none")
-    return {name: values[name] for name in names}
+def _known(written: Mapping[str, float], made: Mapping[str, float]) -> dict[str, float]:
+    """The metrics that this version knows, as they were written, or as made if they were not."""
+    return {name: written.get(name, value) for name, value in made.items()}
 
 
 def _read_counts(source: Source, saved: SavedReport) -> ScoreCounts:
@@ -146,56 +178,56 @@ def _read_counts(source: Source, saved: SavedReport) -> ScoreCounts:
         must = "present, since the curves are made from it"
         raise source.complaint("counts", must, "null", hint)
     with source.reading("counts", saved.counts):
-        counts = ScoreCounts.from_dict(saved.counts.to_dict())
-    told, seen = (saved.n_thresholds, saved.auc_pu), (counts.n_thresholds, counts.auc_pu)
-    if told[0] != seen[0] or abs(told[1] - seen[1]) > _PAIRS_TOLERANCE:
-        raise source.complaint(
-            "counts",
-            f"those of {told[0]} scores with an observed AUC of {told[1]:.9g}, as its fields "
-            "'n_thresholds' and 'auc_pu' say",
-            f"{seen[0]} scores with {seen[1]:.9g}",
-        )
-    return counts
+        return ScoreCounts.from_dict(saved.counts.to_dict())
 
 
 def _check_derived(
-    source: Source, saved: SavedReport, counts: ScoreCounts, roc: RecoveredRoc
+    source: Source,
+    saved: SavedReport,
+    counts: ScoreCounts,
+    roc: RecoveredRoc,
+    metrics: RecoveredMetrics,
+    optimism: tuple[float, float],
 ) -> None:
-    """Refuse fields that do not follow from the counts, alpha and beta."""
-    areas = {} if saved.contradicted else {"auc": min(max(roc.auc_direct, 0.0), 1.0)}
-    if not saved.contradicted:
-        areas["auc_repaired"] = roc.auc
-    follow = {name: getattr(counts, name) for name in ("n_labeled", "n_unlabeled", "n_negative")}
-    for name, value in (follow | areas | {"auc_direct": roc.auc_direct}).items():
-        got = getattr(saved, name)
-        if got is None or not math.isclose(got, value, rel_tol=1e-6, abs_tol=1e-9):
+    """Refuse numbers that do not follow from the counts, alpha and beta."""
+    sizes = ("n_thresholds", "n_labeled", "n_unlabeled", "n_negative", "auc_pu")
+    seen = {name: getattr(counts, name) for name in sizes} | {"auc_direct": roc.auc_direct}
+    seen |= {f"metrics.observed.{name}": value for name, value in metrics.observed.items()}
+    seen |= {"confusion.threshold": metrics.threshold}
+    used = {"auc": min(max(roc.auc_direct, 0.0), 1.0), "auc_repaired": roc.auc}
+    used |= {f"metrics.recovered.{name}": value for name, value in metrics.items()}
+    confusion = formulas.confusion_from_roc(roc, counts, metrics.threshold, optimism=optimism)
+    used |= {f"confusion.{name}": getattr(confusion, name) for name in ("tp", "fp", "fn", "tn")}
+    if saved.contradicted:
+        used = dict.fromkeys(used, math.nan)
+    for path, value in (seen | used).items():
+        got: Any = saved
+        for name in path.split("."):
+            got = got.get(name, value) if isinstance(got, dict) else getattr(got, name)
+        got = math.nan if got is None else got
+        near = math.isclose(got, value, rel_tol=1e-6, abs_tol=1e-9)
+        if not near and not math.isnan(got) * math.isnan(value):
             must = f"{value:.9g}, as its counts, alpha and beta imply"
-            raise source.complaint(name, must, valid.show(got))
+            raise source.complaint(path, must, valid.show(got))
 
 
 def _check_ranges(source: Source, saved: SavedReport) -> None:
-    """Refuse metrics, intervals and shares that are outside their range."""
-    found: dict[str, tuple[float | None, tuple[float, float]]] = {}
-    for side, values in (
-        ("recovered", saved.metrics.recovered),
-        ("observed", saved.metrics.observed),
-    ):
-        for name, value in values.items():
-            # Without a repair, rates and what follows from them leave their range.
-            if name in METRICS and saved.repair != "none":
-                found[f"metrics.{side}.{name}"] = value, METRICS[name].range
+    """Refuse intervals and shares that are outside their range."""
     known = saved.estimation
-    every = {f"intervals.{name}": each for name, each in saved.intervals.items()}
+    every: dict[str, Mapping[str, Interval]] = {"": saved.intervals}
+    found: dict[str, tuple[float | None, float, float]] = {}
     if known is not None:
-        every |= {f"estimation.intervals.{name}": each for name, each in known.intervals.items()}
+        every["estimation."] = known.intervals
         for name in ("delta_pure", "delta_pure_noisy", "clean_p_value", "clean_probability"):
-            found[f"estimation.{name}"] = getattr(known, name), (0.0, 1.0)
-    for name, each in every.items():
-        found[f"{name}.confidence_level"] = each.confidence_level, (1e-8, 1 - 1e-8)
-        found[f"{name}.low"] = each.low, (-math.inf, each.high)
-    for name, (got, (low, high)) in found.items():
+            found[f"estimation.{name}"] = getattr(known, name), 0.0, 1.0
+    for prefix, intervals in every.items():
+        for name, each in intervals.items():
+            path = f"{prefix}intervals.{name}"
+            found[f"{path}.confidence_level"] = each.confidence_level, 1e-8, 1 - 1e-8
+            found[f"{path}.low"] = each.low, -math.inf, each.high
+    for path, (got, low, high) in found.items():
         if got is not None and (got < low - _ROUNDING or got > high + _ROUNDING):
-            raise source.complaint(name, f"from {low:g} to {high:g}", valid.show(got))
+            raise source.complaint(path, f"from {low:g} to {high:g}", valid.show(got))
 
 
 _ROUNDING = 1e-9
@@ -242,7 +274,7 @@ def _read_bootstrap(
     return restored(KeptBootstrap, saved, **kept)
 
 
-def _read_truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> dict[str, Any]:
+def _read_truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> TrueFigures:
     if saved.roc is None:
         raise source.complaint("truth.roc", "an object with fields", "null")
     # Only the first threshold is null: nothing reaches it.
@@ -252,6 +284,5 @@ def _read_truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> dict
         must = "three lists of one length, without null in 'fpr' and 'tpr'"
         raise source.complaint("truth.roc", must, valid.show(plain(saved.roc.fpr)))
     roc = PURoc(fpr_pu=columns[0], tpr_pu=columns[1], thresholds=thresholds)
-    metrics = _known(source, "truth.metrics", saved.metrics, names)
-    shares = {"alpha": saved.alpha, "beta": saved.beta, "prior": saved.prior}
-    return {**shares, "metrics": metrics, "roc": roc}
+    metrics = {name: saved.metrics.get(name, math.nan) for name in names}
+    return restored(TrueFigures, saved, metrics=metrics, roc=roc)

@@ -120,7 +120,6 @@
     total,
     cumulativeShare,
     position,
-    lastAtMost,
     interpolate,
     isotonicRegression,
     trapezoid,

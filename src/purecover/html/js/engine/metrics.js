@@ -3,7 +3,7 @@
   "use strict";
 
   const parts = globalThis.purecoverParts;
-  const { clip, sum, lastAtMost, interpolate, trapezoid } = parts.arrays;
+  const { clip, sum, interpolate, trapezoid } = parts.arrays;
   const AREA_RULES = ["davis-goadrich", "average-precision", "trapezoid"];
 
   // -- areas ------------------------------------------------------------------------------------
@@ -68,8 +68,8 @@
 
   /** Area up to max_fpr, standardized by McClish: 1/2 for chance and 1 for a perfect classifier. */
   function partialAuc(fpr, tpr, maxFpr) {
-    // Unrepaired rates are not sorted; bisection still ends, and where NumPy's does.
-    const stop = lastAtMost(fpr, maxFpr) + 1;
+    // One beyond the last rate within the limit; unrepaired rates rise and fall.
+    const stop = fpr.findLastIndex((rate) => rate <= maxFpr) + 1;
     const [x, y] = [[...fpr.subarray(0, stop)], [...tpr.subarray(0, stop)]];
     if (stop < fpr.length) {
       const share = (maxFpr - fpr[stop - 1]) / (fpr[stop] - fpr[stop - 1]);
