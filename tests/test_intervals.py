@@ -561,7 +561,7 @@ class TestResamplers:
         rows = np.full(1000, 10**12)
         counts = pu.ScoreCounts.from_counts(range(1000), labeled=rows, unlabeled=rows)
         tracemalloc.start()
-        draw_many(MultinomialResampler(counts), np.random.default_rng(0), 20)
+        MultinomialResampler(counts).draw_many(np.random.default_rng(0), 20)
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert most < 20 * counts.n_thresholds * 200  # bytes; by rows it takes 10 GB
