@@ -153,9 +153,11 @@ def test_the_verdicts_make_the_report_of_the_library(capsys, example, judged) ->
 
 def test_skipped_rows_are_said(capsys, judged) -> None:
     fill(judged, ["yes"] * 10 + ["no"] * 5 + [""] * 10)
-    result = call_main(capsys, "evaluate", EXAMPLE, f"--judged={judged}", "--details")
+    result = call_main(capsys, "evaluate", EXAMPLE, f"--judged={judged}", "--json")
     assert result.code == 0
-    assert "Some drawn rows have no verdict: alpha is" in " ".join(result.out.split())
+    assert "10 drawn rows have no verdict" in result.err
+    (check,) = (each for each in result.json["checks"] if each["code"] == "PU012")
+    assert "have no verdict: alpha is" in check["message"]
 
 
 @pytest.mark.parametrize(

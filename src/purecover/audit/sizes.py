@@ -14,12 +14,13 @@ from purecover._validation import public
 from purecover.audit.answers import (
     Purity,
     Strata,
+    auc_draws,
     log_binomial,
     posterior_draws,
     uniform_draws,
 )
 from purecover.audit.designs import AuditDesign, JudgedRows, ScoredLabels, cut_of
-from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
@@ -34,6 +35,7 @@ CUTS = (0.15, 0.3, 0.5, 0.7, 0.9)
 
 _OUTCOMES = 25
 _NARROWEST = 1e-4
+_EDGE = 1e-9
 
 
 class Outlook(NamedTuple):
@@ -81,7 +83,6 @@ def outlooks(
     counts = ScoreCounts.from_scores(data.scores, data.labeled)
     known = posterior_draws(check_estimator(None), counts, beta, rng)
     shares = np.concatenate((known, uniform_draws(counts, beta, len(known) // 20, rng)))
-    error = max(auc_pu_variance(counts), 0.0) ** 0.5
     found = []
     for each in cuts:
         none = np.zeros(0, dtype=np.int64)
@@ -89,12 +90,13 @@ def outlooks(
         above = Purity.of(shares, strata, rng)
         alpha, beta_s = shares[above.possible].T
         purity = above.of_unlabeled[above.possible, 0]
-        observed = counts.auc_pu + error * rng.standard_normal(len(purity))
-        values = {
-            "auc": (0.5 + (observed - 0.5) / (beta_s - alpha)).clip(0, 1),
-            "precision": purity,
-            "recall": purity * above.share[above.possible, 0] / np.maximum(alpha, 1e-9),
-        }.get(figure, alpha * (counts.n_unlabeled if figure == "positives" else 1))
+        values = alpha * (counts.n_unlabeled if figure == "positives" else 1)
+        if figure == "auc":
+            ratio = above.ratio[above.possible, 0]
+            values = auc_draws(counts, shares[above.possible], ratio, each, rng)
+        elif figure in AT_A_CUT:
+            share = above.share[above.possible, 0] / np.maximum(alpha, _EDGE)
+            values = purity * (share if figure == "recall" else 1)
         order = np.argsort(values)
         found.append(Outlook(values[order], purity[order], each, int(strata.n_unlabeled[0])))
         if figure == "recall":
