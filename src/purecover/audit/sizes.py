@@ -1,15 +1,16 @@
-"""How many rows to judge."""
+"""Which rows to judge, and how many."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._typing import ArrayLike, FloatArray
+from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.audit.answers import (
     Purity,
@@ -19,7 +20,16 @@ from purecover.audit.answers import (
     posterior_draws,
     uniform_draws,
 )
-from purecover.audit.designs import AuditDesign, JudgedRows, ScoredLabels, cut_of
+from purecover.audit.designs import (
+    KINDS,
+    TOP_SHARE,
+    AuditDesign,
+    JudgedRows,
+    Kind,
+    ScoredLabels,
+    cut_of,
+    cuts_of_all,
+)
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import IdentifiabilityError
@@ -102,6 +112,128 @@ def outlooks(
         if figure == "recall":
             n_labeled = int(data.labeled.sum())
             found.append(Outlook(values[order], beta_s[order], None, n_labeled))
+    return found
+
+
+@public
+def draw(
+    scores: ArrayLike,
+    labeled: ArrayLike,
+    n: int = 10,
+    *,
+    design: Kind = "top",
+    figure: str | None = None,
+    threshold: float | None = None,
+    review: int | None = None,
+    n_labeled: int = 0,
+    random_state: RandomState = 0,
+) -> AuditDesign:
+    """Draw rows to be judged by hand.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        The scores, larger means more positive.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label.
+    n : int, default=10
+        How many unlabeled rows to judge; :func:`plan` says how many are needed.
+    design : {"top", "random", "stratified"}, default="top"
+        ``"top"`` draws from the unlabeled rows with high scores, which needs the fewest;
+        ``"random"`` from all unlabeled rows; ``"stratified"`` evenly from three strata of the
+        score, or from both sides of the threshold. Only the last two can show that labels did not
+        go to positives at random.
+    figure : {"auc", "alpha", "positives", "precision", "recall"}, optional
+        What the interval is wanted of: the rows above the cut are judged that are expected to
+        narrow it most by these scores and labels, or labeled rows if those tell more of recall.
+        By default half of the labeled rows lie above the cut, which does for the AUC and alpha.
+    threshold : float, optional
+        The cut of the score. Give the threshold at which precision or recall is wanted.
+    review : int, optional
+        The cut in other words: so many unlabeled rows with the highest scores lie above it.
+    n_labeled : int, default=0
+        How many labeled rows to judge, from all of them: where labels may be wrong, they determine
+        beta.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from.
+
+    Returns
+    -------
+    AuditDesign
+        The rows in random order, so that judges who stop early leave a random sample too.
+
+    See Also
+    --------
+    plan : How many rows to judge.
+    combine : What the verdicts say.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(2.0).sample(500, 5000, alpha=0.3, random_state=0)
+    >>> design = pu.audit.draw(sample.scores, sample.labeled)
+    >>> print(design)
+    10 of 858 unlabeled rows with score >= 1.96668
+    """
+    data = ScoredLabels.read(scores, labeled)
+    kind = valid.check_choice("design", design, KINDS)
+    n = valid.check_integer("n", n, low=1)
+    n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
+    rng = valid.check_random_state(random_state)
+    cut, reason = cut_of(data, threshold, review), ""
+    if figure is not None:
+        kind, cut, n_more, reason = _best_for(figure, data, kind, cut, n)
+        n, n_labeled = n - n_more, n_labeled + n_more
+    if cut is None:
+        cuts = [data.reached(TOP_SHARE)] if kind == "top" else cuts_of_all(data)
+    else:
+        cuts = [cut]
+    stratum = data.strata(cuts)
+    unlabeled = [np.flatnonzero(data.unlabeled & (stratum == s)) for s in range(len(cuts) + 1)]
+    if kind == "top":
+        unlabeled = unlabeled[:1]
+    elif kind == "random":
+        unlabeled = [np.flatnonzero(data.unlabeled)]
+    sizes = [len(part) for part in unlabeled]
+    if n > sum(sizes):
+        where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
+        must = f"at most {sum(sizes)}, the unlabeled rows there are{where}"
+        raise valid.bad_value("n", must, str(n))
+    parts = zip(unlabeled, _spread(n, sizes), strict=True)
+    rows = [rng.choice(part, size, replace=False) for part, size in parts]
+    rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
+    found = AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
+    return replace(found, reason=reason)
+
+
+def _best_for(
+    figure: str, data: ScoredLabels, kind: str, cut: float | None, n: int
+) -> tuple[str, float, int, str]:
+    """Return design, cut, number of labeled rows among the n, and why these narrow the figure."""
+    valid.check_choice("figure", figure, FIGURES)
+    if kind != "top":
+        raise valid.bad_value("figure", "left out where 'design' is given", repr(figure))
+    rows = [each for each in outlooks(data, figure, cut) if each.most >= n]
+    if not rows:
+        raise valid.bad_value("n", "at most the unlabeled rows there are above a cut", str(n))
+    best = min(rows, key=lambda each: each.width(n))
+    name = {"auc": "the AUC", "positives": "the number of positives"}.get(figure, figure)
+    now, then = (
+        f"{each:,.0f}" if figure == "positives" else f"{each:.2g}"
+        for each in (best.width(0), best.width(n))
+    )
+    most = " most," if len(rows) > 1 else ""
+    reason = f"they narrow the 95 % interval of {name}{most} from {now} to about {then}"
+    if best.cut is None:
+        return "random", rows[0].cut or 0.0, n, reason
+    return kind, best.cut, 0, reason
+
+
+def _spread(n: int, sizes: Sequence[int]) -> list[int]:
+    """As many from each as from the others, and all of those that have too few."""
+    found = [0] * len(sizes)
+    for place, at in enumerate(np.argsort(sizes, kind="stable")):
+        found[at] = min(sizes[at], (n - sum(found)) // (len(sizes) - place))
     return found
 
 
