@@ -489,10 +489,7 @@ def compare_scores(
     used, estimation = pipeline.find_proportions(counted[reference].counts, given, asked)
     found = {
         name: pipeline.recover(
-            counted[name],
-            used,
-            replace(settings, threshold=thresholds[name]),
-            given,
+            counted[name], used, replace(settings, threshold=thresholds[name]), given
         )
         for name in names
     }

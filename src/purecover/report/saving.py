@@ -27,12 +27,7 @@ from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, recove
 from purecover.recovery.metrics import MetricOptions, RecoveredMetrics
 
 if TYPE_CHECKING:
-    from purecover.report.document import (
-        SavedBootstrap,
-        SavedEnds,
-        SavedReport,
-        SavedTruth,
-    )
+    from purecover.report.document import SavedBootstrap, SavedEnds, SavedReport, SavedTruth
 
 SCHEMA = "purecover.report/1"
 """Name and version of the document."""
@@ -250,10 +245,7 @@ def _recover_curves(
 
 
 def _read_bootstrap(
-    source: Source,
-    saved: SavedBootstrap | None,
-    metrics: RecoveredMetrics,
-    roc: RecoveredRoc,
+    source: Source, saved: SavedBootstrap | None, metrics: RecoveredMetrics, roc: RecoveredRoc
 ) -> KeptBootstrap | None:
     if saved is None:
         return None
