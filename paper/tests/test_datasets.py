@@ -91,7 +91,7 @@ def test_made_up_tables_are_taken_and_named(name, tmp_path):
     assert data.source == str(path)
     assert data.differences == ("values: not those that the published results were made with",)
     assert repr(data) == (
-        f"PaperData({name!r}: {spec.n} examples, {spec.n_positive} positive, "
+        f"PaperData({name!r}: {spec.n} rows, {spec.n_positive} positive, "
         f"{spec.n_features} features, from {path})"
     )
 

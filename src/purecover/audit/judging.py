@@ -39,7 +39,7 @@ from purecover.estimators.choice import check_estimator
 from purecover.intervals.interval import Interval
 
 ANSWERS = {"yes": 1, "no": 0, "skip": -1}
-"""What a judge can say of a row, as it stands in the file, with the verdict that it means."""
+"""Answers of a judge, as the file has them, with the verdict that each means."""
 
 _LEVEL = 0.95
 _TAILS = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
@@ -93,7 +93,7 @@ class Judging:
     cells : callable
         Returns the text of each column that a judge may see, for the position of a row.
     judge : str
-        Who judges; may be empty.
+        Name of the judge; may be empty.
     figure : {"alpha", "auc", "precision"}
         What the interval is of.
     threshold, review
@@ -292,7 +292,7 @@ class Judging:
         if self._alike > _MANY_ALIKE:
             if any(self.tally().values()) or not self.cells(row):
                 return ""
-            return "The columns shown do not tell most rows apart: look them up by number."
+            return "The columns shown do not distinguish most rows: look them up by number."
         twin = self.twin(row)
         return "" if twin is None else f"Looks like row {twin[0] + 1:,}, which you gave {twin[1]}."
 

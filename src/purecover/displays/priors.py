@@ -219,7 +219,7 @@ class PriorsDisplay(base.Display):
             label += f", {_TITLES[self.quantities[0]]}"
         ax.set(xlabel=label, xlim=base.limits(*drawn))  # all of [0, 1]: small looks small
         self._titled(given)
-        if len(self.quantities) > 1 and _has_room(ax):  # beside the picture it hides no interval
+        if len(self.quantities) > 1 and _has_room(ax):  # next to the picture it hides no interval
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
         elif len(self.quantities) > 1:
             ax.legend(loc="best")
@@ -277,6 +277,6 @@ def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
 
 
 def _has_room(ax: Axes) -> bool:
-    """Return whether the figure has no other axes and a layout that reserves space beside them."""
+    """Return whether the figure has no other axes and a layout that reserves space next to them."""
     figure = ax.figure
     return len(figure.axes) == 1 and figure.get_layout_engine() is not None

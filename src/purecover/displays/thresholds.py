@@ -276,7 +276,7 @@ class ThresholdDisplay(base.Display):
             ax.set_xlim(base.limits(self.curves.flagged_unlabeled))
         if given.despine:
             base.despine_axes(ax)
-        if own:  # curves cross the whole picture: beside it the legend hides none
+        if own:  # curves cross the whole picture: next to it the legend hides none
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
         else:  # in a figure of the caller's there may be no room
             ax.legend(loc="best")

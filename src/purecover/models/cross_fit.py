@@ -217,7 +217,7 @@ def cross_fit_scores(
     X : array-like of shape (n, n_features), data frame or sparse matrix
         The features.
     labeled : array-like of shape (n,) or str
-        True where the example carries the positive label; see
+        True where the row carries the positive label; see
         :meth:`ScoreCounts.from_scores`. Beside a data frame it may name a column, which is then
         no feature.
     cv : int, splitter or iterable of (train, test), default=5
@@ -257,7 +257,7 @@ def cross_fit_scores(
     Notes
     -----
     A model knows the labels it was fitted to, so that its scores of the same rows look better
-    than they are, and an unlabeled positive scored by a model that was told it is a negative
+    than they are, and an unlabeled positive scored by a model that was trained on it as a negative
     looks worse.
 
     Scores of different folds come from different models, and one column of them is of use only
@@ -428,7 +428,7 @@ FORESTS = "oob_decision_function_"
 
 
 def makes_own_scores(estimator: Any) -> bool:
-    """Return whether a model will have out-of-bag scores once it is fitted, as far as one can tell.
+    """Return whether a model will have out-of-bag scores once it is fitted, by its class.
 
     Its class says so, or its parameter ``oob_score``. A pipeline does not count: a step that looks
     at labels, such as a selection of features, would have seen them all. Nor does a model that
