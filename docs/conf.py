@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,13 @@ sphinx_gallery.gen_rst.ZIP_DOWNLOAD = ""
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "purecover"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_css"]  # pictures are copied where a page shows them
 html_css_files = ["purecover.css"]
+html_js_files = ["site.js"]
+# Where the site is published, if anywhere: canonical addresses, a map of the site, links of README.
+_PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+html_baseurl = _PROJECT["project"]["urls"].get("Documentation", "")
 html_show_sourcelink = False
 html_copy_source = False
 # Pages without neighbors need no list of them, nor do names: links above them lead back.
@@ -79,7 +85,7 @@ html_theme_options = {
     "show_prev_next": True,
     "collapse_navigation": True,  # each page lists its neighbors, not all pages
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

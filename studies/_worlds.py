@@ -3,34 +3,36 @@
 A world is a pair of score distributions: f1 of positives and f0 of negatives. Data can reveal no
 more than how much of one density fits inside the other, so the truth an estimate is compared with
 takes inf f0/f1 and inf f1/f0 into account: in worlds where both are 0 it is (alpha, beta) itself.
-
-Two groups: "tuning" is the grid on which estimators were compared while they were made, scored by
-the true probability of being labeled; "held out" has other shapes, other sizes and scores that are
-no probabilities of anything, and was looked at only when everything was decided.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-Draw = Callable[[np.random.Generator, int], FloatArray]
-Group = Literal["tuning", "held out"]
-
-_MADE: dict[str, World] = {}
 
 
-def _by_name(name: str) -> World:
-    return _MADE[name]
+@dataclass(frozen=True)
+class Mixture:
+    """A distribution of several parts."""
+
+    shares: tuple[float, ...]
+    parts: tuple[Any, ...]
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> FloatArray:
+        """Draw from it."""
+        kind = random_state.choice(len(self.parts), size, p=self.shares)
+        drawn = [part.rvs(size, random_state=random_state) for part in self.parts]
+        return np.asarray(np.choose(kind, drawn), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -39,33 +41,24 @@ class World:
 
     Attributes
     ----------
-    positive, negative : callable
-        Draw raw scores of one class: ``positive(rng, n)``.
+    positive, negative : scipy.stats distribution or Mixture
+        Raw scores of the classes.
+    middle : float
+        The raw score that becomes 0.5: scores lie between 0 and 1, and are no probabilities.
     positive_inclusion, negative_inclusion : float
         inf f0/f1 and inf f1/f0: how much of one class could pass for the other. 0 if the world
         is irreducible.
-    log_ratio : callable or None
-        log f1/f0 of raw scores. If given, examples are scored by their true probability of being
-        labeled, otherwise by ``link``.
-    link : callable
-        Increasing map of raw scores into (0, 1).
+    levels : int
+        Number of values that scores are rounded to; 0 for all.
     """
 
     name: str
-    group: Group
-    positive: Draw
-    negative: Draw
+    positive: Any
+    negative: Any
+    middle: float
     positive_inclusion: float = 0.0
     negative_inclusion: float = 0.0
-    log_ratio: Callable[[FloatArray], FloatArray] | None = None
-    link: Callable[[FloatArray], FloatArray] = special.expit
-
-    def __post_init__(self) -> None:
-        _MADE[self.name] = self
-
-    def __reduce__(self) -> tuple[Callable[[str], World], tuple[str]]:
-        # Functions written in place cannot travel to other processes, a name can.
-        return _by_name, (self.name,)
+    levels: int = 0
 
     def truth(self, alpha: float, beta: float) -> tuple[float, float]:
         """What unlimited data would say about alpha and beta."""
@@ -78,29 +71,19 @@ class World:
         self, rng: np.random.Generator, n_labeled: int, n_unlabeled: int, alpha: float, beta: float
     ) -> tuple[FloatArray, BoolArray]:
         """Draw scores and labels, with the nearest whole numbers of positives to the shares."""
-        positives_labeled, positives_unlabeled = round(beta * n_labeled), round(alpha * n_unlabeled)
+        labeled, unlabeled = round(beta * n_labeled), round(alpha * n_unlabeled)
         raw = np.concatenate(
             [
-                self.positive(rng, positives_labeled),
-                self.negative(rng, n_labeled - positives_labeled),
-                self.positive(rng, positives_unlabeled),
-                self.negative(rng, n_unlabeled - positives_unlabeled),
+                self.positive.rvs(labeled, random_state=rng),
+                self.negative.rvs(n_labeled - labeled, random_state=rng),
+                self.positive.rvs(unlabeled, random_state=rng),
+                self.negative.rvs(n_unlabeled - unlabeled, random_state=rng),
             ]
         )
-        labeled = np.arange(n_labeled + n_unlabeled) < n_labeled
-        if self.log_ratio is None:
-            return self.link(raw), labeled
-        ratio = self.log_ratio(raw)
-        beta, alpha = positives_labeled / n_labeled, positives_unlabeled / n_unlabeled
-        log_odds = math.log(n_labeled / n_unlabeled) + _log_mix(ratio, beta)
-        return special.expit(log_odds - _log_mix(ratio, alpha)), labeled
-
-
-def _log_mix(log_ratio: FloatArray, share: float) -> FloatArray:
-    """Logarithm of (share f1 + (1 - share) f0) / f0."""
-    with np.errstate(divide="ignore"):
-        mixed: FloatArray = np.logaddexp(np.log(share) + log_ratio, np.log1p(-share))
-    return mixed
+        scores = special.expit(raw - self.middle)
+        if self.levels:
+            scores = (np.floor(self.levels * scores) + 0.5) / self.levels
+        return scores, np.arange(raw.size) < n_labeled
 
 
 @dataclass(frozen=True)
@@ -129,150 +112,19 @@ class Cell:
             round(self.beta * self.n_labeled) / self.n_labeled,
         )
 
-    def rng(self, seed: int, replicate: int) -> np.random.Generator:
-        """Randomness of one replicate, whatever else is run."""
-        return np.random.default_rng([seed, zlib.crc32(self.name.encode()), replicate])
-
     def sample(self, seed: int, replicate: int) -> tuple[FloatArray, BoolArray]:
-        """One data set, the same each time."""
-        sizes = self.n_labeled, self.n_unlabeled
-        return self.world.sample(self.rng(seed, replicate), *sizes, self.alpha, self.beta)
+        """One data set, the same each time, whatever else is run."""
+        rng = np.random.default_rng([seed, zlib.crc32(self.name.encode()), replicate])
+        return self.world.sample(rng, self.n_labeled, self.n_unlabeled, self.alpha, self.beta)
 
 
-def normal(distance: float) -> World:
-    """N(d, 1) against N(0, 1): irreducible, with less to see the closer they are."""
-    return World(
-        f"normal {distance:g}",
-        "tuning",
-        lambda rng, n: rng.normal(distance, 1, n),
-        lambda rng, n: rng.normal(0, 1, n),
-        log_ratio=lambda x: distance * (x - distance / 2),
-    )
-
-
-def laplace(distance: float) -> World:
-    """Double exponentials: the ratio stays within exp(-d) and exp(d), reached at both ends."""
-    bound = math.exp(-distance)
-    return World(
-        f"Laplace {distance:g}",
-        "tuning",
-        lambda rng, n: rng.laplace(distance, 1, n),
-        lambda rng, n: rng.laplace(0, 1, n),
-        bound,
-        bound,
-        log_ratio=lambda x: np.clip(2 * x - distance, -distance, distance),
-    )
-
-
-def two_beta(shapes: tuple[float, float]) -> World:
-    """beta(p, q) against beta(q, p), p > q: irreducible, like scores of many classifiers."""
-    p, q = shapes
-    return World(
-        f"beta {p:g} {q:g}",
-        "held out",
-        lambda rng, n: rng.beta(p, q, n),
-        lambda rng, n: rng.beta(q, p, n),
-        link=lambda x: x,
-    )
-
-
-def gamma() -> World:
-    """gamma(6) against gamma(2): the ratio is a power of the score."""
-    return World(
-        "gamma",
-        "held out",
-        lambda rng, n: rng.gamma(6, 1, n),
-        lambda rng, n: rng.gamma(2, 1, n),
-        link=lambda x: x / (x + 4),
-    )
-
-
-def exponential() -> World:
-    """Scale 6 against scale 1: a sixth of the negatives could be positives, none the other way."""
-    return World(
-        "exponential",
-        "held out",
-        lambda rng, n: rng.exponential(6, n),
-        lambda rng, n: rng.exponential(1, n),
-        negative_inclusion=1 / 6,
-        link=lambda x: x / (x + 2),
-    )
-
-
-def unequal_normal() -> World:
-    """N(3, 1.5^2) against N(0, 1): not monotone, the lowest scores belong to positives again."""
-    mean, sd = 3.0, 1.5
-    return World(
-        "unequal normal",
-        "held out",
-        lambda rng, n: rng.normal(mean, sd, n),
-        lambda rng, n: rng.normal(0, 1, n),
-        negative_inclusion=math.exp(-(mean**2) / (2 * (sd**2 - 1))) / sd,
-        link=lambda x: special.expit(x - mean / 2),
-    )
-
-
-def student() -> World:
-    """Student t, 4 degrees, 4 apart: not monotone, far scores say nothing about the class."""
-    distance = 4.0
-    x = np.linspace(-50, 50, 200_001)
-    log_ratio = 2.5 * (np.log1p(x**2 / 4) - np.log1p((x - distance) ** 2 / 4))
-    bound = math.exp(-float(log_ratio.max()))  # the same both ways by symmetry
-    return World(
-        "Student t",
-        "held out",
-        lambda rng, n: distance + rng.standard_t(4, n),
-        lambda rng, n: rng.standard_t(4, n),
-        bound,
-        bound,
-        link=lambda x: special.expit(x - distance / 2),
-    )
-
-
-def logistic() -> World:
-    """Logistic, 3 apart: the ratio approaches exp(-3) and exp(3) without reaching them."""
-    distance = 3.0
-    bound = math.exp(-distance)
-    return World(
-        "logistic",
-        "held out",
-        lambda rng, n: rng.logistic(distance, 1, n),
-        lambda rng, n: rng.logistic(0, 1, n),
-        bound,
-        bound,
-        link=lambda x: special.ndtr(x - distance / 2),
-    )
-
-
-def two_clusters() -> World:
-    """Positives of two kinds, half of which look much like negatives."""
-
-    def positive(rng: np.random.Generator, n: int) -> FloatArray:
-        return rng.normal(np.where(rng.random(n) < 0.5, 0.7, 4.0), 1)
-
-    return World(
-        "two clusters",
-        "held out",
-        positive,
-        lambda rng, n: rng.normal(0, 1, n),
-        link=lambda x: special.expit(x - 1.5),
-    )
-
-
-def rounded() -> World:
-    """Normal scores two apart, told to twenty values only."""
-    distance, n_values = 2.0, 20
-    edges = special.logit(np.linspace(0, 1, n_values + 1)) + distance / 2
+def rounded(distance: float = 2.0, levels: int = 20) -> World:
+    """Normal scores, told to a few values only."""
+    edges = special.logit(np.linspace(0, 1, levels + 1)) + distance / 2
     ones, zeros = np.diff(special.ndtr(edges - distance)), np.diff(special.ndtr(edges))
-    return World(
-        "rounded normal",
-        "held out",
-        lambda rng, n: rng.normal(distance, 1, n),
-        lambda rng, n: rng.normal(0, 1, n),
-        float((zeros / ones).min()),
-        float((ones / zeros).min()),
-        link=lambda x: (np.floor(n_values * special.expit(x - distance / 2)) + 0.5) / n_values,
-    )
+    bounds = float((zeros / ones).min()), float((ones / zeros).min())
+    classes = stats.norm(distance), stats.norm(0)
+    return World("rounded normal", *classes, distance / 2, *bounds, levels=levels)
 
 
 def pure_ends(share: float, slope: float = 0.8) -> World:
@@ -280,66 +132,41 @@ def pure_ends(share: float, slope: float = 0.8) -> World:
 
     Raw scores: pure negatives in (-1, 0), overlap in (0, 1), pure positives in (1, 2).
     """
-
-    def positive(rng: np.random.Generator, n: int) -> FloatArray:
-        # Density 1 - slope + 2 slope x on (0, 1): with chance slope the larger of two uniforms.
-        rising = np.where(
-            rng.random(n) < slope, np.maximum(rng.random(n), rng.random(n)), rng.random(n)
-        )
-        return np.where(rng.random(n) < share, 1 + rng.random(n), rising)
-
-    return World(
-        f"pure ends {share:.0%}, slope {slope:g}",
-        "held out",
-        positive,
-        lambda rng, n: 1 - positive(rng, n),
-        link=lambda x: ((x + 1) / 3) ** 2,
-    )
+    shares = share, (1 - share) * (1 - slope), (1 - share) * slope
+    positive = Mixture(shares, (stats.uniform(1, 1), stats.uniform(), stats.beta(2, 1)))
+    negative = Mixture(shares, (stats.uniform(-1, 1), stats.uniform(), stats.beta(1, 2)))
+    return World(f"pure ends {share:.0%}, slope {slope:g}", positive, negative, 0.5)
 
 
-TUNING = (normal(1), normal(2), normal(3), laplace(2), laplace(4))
-HELD_OUT = (
-    two_beta((5, 2)),
-    two_beta((3, 2)),
-    gamma(),
-    exponential(),
-    unequal_normal(),
-    student(),
-    logistic(),
-    two_clusters(),
+# The ratio of two Student t's four apart is largest and smallest where its slope is 0.
+_T = math.exp(
+    2.5 * (math.log1p((2 - math.sqrt(8)) ** 2 / 4) - math.log1p((2 + math.sqrt(8)) ** 2 / 4))
+)
+WORLDS = (
+    World("Laplace 2", stats.laplace(2), stats.laplace(0), 1.0, math.exp(-2), math.exp(-2)),
+    World("beta 5 2", stats.beta(5, 2), stats.beta(2, 5), 0.5),
+    World("beta 3 2", stats.beta(3, 2), stats.beta(2, 3), 0.5),
+    World("gamma", stats.gamma(6), stats.gamma(2), 4.0),
+    # A sixth of the negatives could be positives, none the other way.
+    World("exponential", stats.expon(scale=6), stats.expon(), 2.0, negative_inclusion=1 / 6),
+    # Not monotone: the lowest scores belong to positives again.
+    World("unequal normal", stats.norm(3, 1.5), stats.norm(0), 1.5,
+          negative_inclusion=math.exp(-9 / 2.5) / 1.5),
+    World("Student t", stats.t(4, loc=4), stats.t(4), 2.0, _T, _T),
+    World("logistic", stats.logistic(3), stats.logistic(0), 1.5, math.exp(-3), math.exp(-3)),
+    World("two clusters", Mixture((0.5, 0.5), (stats.norm(0.7), stats.norm(4))),
+          stats.norm(0), 1.5),
     rounded(),
-    pure_ends(0.05),
-    pure_ends(0.15),
-    pure_ends(0.30),
-)
-
-TUNING_SIZES = ((100, 1000), (1000, 5000))
-HELD_OUT_SIZES = ((50, 500), (500, 5000), (5000, 50_000))
-TUNING_SHARES = tuple(
-    (alpha, beta)
-    for beta in (1.0, 0.95, 0.75)
-    for alpha in (0.05, 0.25, 0.5, 0.75, 0.95)
-    if alpha < beta
-)
-HELD_OUT_SHARES = (
-    (0.01, 1.0),
-    (0.1, 1.0),
-    (0.4, 1.0),
-    (0.8, 1.0),
-    (0.1, 0.9),
-    (0.6, 0.9),
-    (0.3, 0.8),
-    (0.2, 0.6),
-)
+    *(pure_ends(share) for share in (0.05, 0.15, 0.30)),
+)  # fmt: skip
+SIZES = ((50, 500), (500, 5000), (5000, 50_000))
+SHARES = ((0.01, 1.0), (0.1, 1.0), (0.4, 1.0), (0.8, 1.0), (0.1, 0.9), (0.6, 0.9), (0.3, 0.8),
+          (0.2, 0.6))  # fmt: skip
 
 
-def cells(group: Group) -> Iterator[Cell]:
-    """All cells of a group."""
-    worlds, shares, sizes = {
-        "tuning": (TUNING, TUNING_SHARES, TUNING_SIZES),
-        "held out": (HELD_OUT, HELD_OUT_SHARES, HELD_OUT_SIZES),
-    }[group]
-    for world in worlds:
-        for n_labeled, n_unlabeled in sizes:
-            for alpha, beta in shares:
-                yield Cell(world, alpha, beta, n_labeled, n_unlabeled)
+def cells() -> Iterator[Cell]:
+    """All worlds at all sizes and proportions."""
+    for world in WORLDS:
+        for sizes in SIZES:
+            for shares in SHARES:
+                yield Cell(world, *shares, *sizes)

@@ -1,13 +1,12 @@
 """Compare every registered estimator of alpha and beta on the same data.
 
-Three parts: (a) simulated scores on the grid used while the estimators were made, (b) simulated
-scores of other shapes, held out until all was decided, (d) the second part of the reference
-collection, real problems of tables that nothing learned from. Methods that assume clean labels
+Two parts: (b) simulated scores of many shapes, and (d) the second part of the reference collection,
+real problems of tables that nothing learned from. Methods that assume clean labels
 run twice with the samples exchanged, after the same test of clean labels as all others. Importing
 ``purecover_paper.systems`` registers the systems of the paper's comparison.
 
-``python -m studies.leaderboard`` prints a table per part; ``--tiny`` runs a few data sets of each
-part, to try it out.
+``python -m studies.leaderboard`` prints a table per part; ``--every 500`` runs a few data sets, to
+try it out.
 """
 
 from __future__ import annotations
@@ -46,12 +45,7 @@ ELSEWHERE = {
 """Registered estimators without a row of their name, and where they are instead."""
 
 
-# Parts that nothing was tuned on come first.
-PARTS = {
-    "d": "real problems of tables that nothing learned from",
-    "b": "simulated scores, held out",
-    "a": "simulated scores, the grid used in tuning",
-}
+PARTS = {"d": "real problems of tables that nothing learned from", "b": "simulated scores"}
 
 NAN = float("nan")
 QUICK, N_RESAMPLES = 0.02, 100
@@ -137,48 +131,17 @@ class Row:
         return alpha, beta, beta - alpha
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Errors of one estimator over many data sets."""
-
-    alpha: float
-    beta: float
-    delta: float
-    bias_alpha: float
-    bias_delta: float
-    worst: float
-    holds: float
-    width: float
-    seconds: float
-    refused: int
-    n: int
-
-
-def summarize(rows: Sequence[Row]) -> dict[str, Summary]:
-    """A summary per estimator, best first."""
-    by_name: dict[str, list[Row]] = {}
+def by_estimator(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Rows by estimator, the one with the smallest errors of beta - alpha first."""
+    found: dict[str, list[Row]] = {}
     for row in rows:
-        by_name.setdefault(row.estimator, []).append(row)
-    found = {}
-    for name, own in by_name.items():
-        errors = np.array([row.errors for row in own])
-        size = np.abs(errors).mean(axis=0)
-        told = [row for row in own if not np.isnan(row.low)]
-        inside = [row.low <= row.true_beta - row.true_alpha <= row.high for row in told]
-        found[name] = Summary(
-            alpha=float(size[0]),
-            beta=float(size[1]),
-            delta=float(size[2]),
-            bias_alpha=float(errors[:, 0].mean()),
-            bias_delta=float(errors[:, 2].mean()),
-            worst=float(np.abs(errors[:, 2]).max()),
-            holds=float(np.mean(inside)) if told else np.nan,
-            width=float(np.mean([row.high - row.low for row in told])) if told else np.nan,
-            seconds=float(np.median([row.seconds for row in own])),
-            refused=sum(row.refused for row in own),
-            n=len(own),
-        )
-    return dict(sorted(found.items(), key=lambda item: item[1].delta))
+        found.setdefault(row.estimator, []).append(row)
+    return dict(sorted(found.items(), key=lambda item: mean_error(item[1])))
+
+
+def mean_error(rows: Sequence[Row]) -> float:
+    """Mean size of the error of beta - alpha."""
+    return float(np.mean([abs(row.errors[2]) for row in rows]))
 
 
 def board(rows: Sequence[Row], part: str) -> str:
@@ -197,19 +160,25 @@ def board(rows: Sequence[Row], part: str) -> str:
         "refused",
         "data sets",
     ]
-    lines = [
-        [
-            f"**{name}**" if name == DEFAULT else name,
-            *(f"{value:.4f}" for value in (s.delta, s.alpha, s.beta)),
-            *(f"{value:+.4f}" for value in (s.bias_delta, s.bias_alpha)),
-            f"{s.worst:.3f}",
-            *(("", "") if np.isnan(s.holds) else (f"{s.holds:.0%}", f"{s.width:.3f}")),
-            f"{1000 * s.seconds:.1f}",
-            str(s.refused),
-            str(s.n),
-        ]
-        for name, s in summarize([row for row in rows if row.part == part]).items()
-    ]
+    lines = []
+    for name, own in by_estimator(row for row in rows if row.part == part).items():
+        errors = np.array([row.errors for row in own])
+        told = [row for row in own if not np.isnan(row.low)]
+        inside = [row.low <= row.true_beta - row.true_alpha <= row.high for row in told]
+        widths = [row.high - row.low for row in told]
+        alpha, beta, delta = np.abs(errors).mean(axis=0)
+        lines.append(
+            [
+                f"**{name}**" if name == DEFAULT else name,
+                *(f"{value:.4f}" for value in (delta, alpha, beta)),
+                *(f"{errors[:, column].mean():+.4f}" for column in (2, 0)),
+                f"{np.abs(errors[:, 2]).max():.3f}",
+                *((f"{np.mean(inside):.0%}", f"{np.mean(widths):.3f}") if told else ("", "")),
+                f"{1000 * np.median([row.seconds for row in own]):.1f}",
+                str(sum(row.refused for row in own)),
+                str(len(own)),
+            ]
+        )
     return table(headers, lines)
 
 
@@ -220,9 +189,9 @@ def by_source(rows: Sequence[Row], part: str, names: Sequence[str]) -> str:
     present = [name for name in names if any(row.estimator == name for row in own)]
     lines = []
     for group in groups:
-        found = summarize([row for row in own if row.group == group])
+        found = by_estimator(row for row in own if row.group == group)
         # Slow ones may not have seen all of them.
-        errors = (f"{found[name].delta:.4f}" if name in found else "" for name in present)
+        errors = (f"{mean_error(found[name]):.4f}" if name in found else "" for name in present)
         lines.append([group, *errors])
     return table(["source", *present], lines)
 
@@ -269,29 +238,16 @@ class Task:
         return counts, (p.alpha, p.beta)
 
 
-def tasks(parts: str, replicates: int, held_out: int, seed: int) -> Iterator[Task]:
+def tasks(parts: str, replicates: int, seed: int) -> Iterator[Task]:
     """All data sets of the parts."""
-    if "a" in parts:
-        for cell in cells("tuning"):
-            yield from (Task("a", cell, i, seed) for i in range(replicates))
     if "b" in parts:
-        for cell in cells("held out"):
+        for cell in cells():
             large = cell.n_unlabeled > 10_000
-            times = min(held_out, LARGE_REPLICATES) if large else held_out
+            times = min(replicates, LARGE_REPLICATES) if large else replicates
             yield from (Task("b", cell, i, seed) for i in range(times))
     if "d" in parts:
         found = (each for each in load_problems("second") if each.labeling == "random")
         yield from (Task("d", each, i, seed) for i, each in enumerate(found))
-
-
-def few(todo: Sequence[Task], most: int = 3) -> list[Task]:
-    """One data set of each of the first worlds of every part."""
-    first: dict[str, dict[str, Task]] = {}
-    for task in todo:
-        groups = first.setdefault(task.part, {})
-        if len(groups) < most:
-            groups.setdefault(task.group, task)
-    return [task for groups in first.values() for task in groups.values()]
 
 
 def run(task: Task, slow: bool) -> list[Row]:
@@ -362,19 +318,14 @@ def _watched(found: Iterable[list[Row]], total: int) -> Iterator[Row]:
 
 def main() -> None:
     """Run the comparison."""
-    parser = arguments(str(__doc__).splitlines()[0], replicates=12)
-    parser.add_argument("--held-out-replicates", type=int, default=4, help="data sets per cell (b)")
+    parser = arguments(str(__doc__).splitlines()[0], replicates=4)
     parser.add_argument("--parts", default="".join(PARTS), help="which parts to run")
-    parser.add_argument(
-        "--tiny", action="store_true", help="one data set of three worlds of each part, to try it"
-    )
+    parser.add_argument("--every", type=int, default=1, help="only every so many of the data sets")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--no-slow", action="store_true", help="leave out methods of seconds a fit")
     options = parser.parse_args()
 
-    todo = list(tasks(options.parts, options.replicates, options.held_out_replicates, options.seed))
-    if options.tiny:
-        todo = few(todo)
+    todo = list(tasks(options.parts, options.replicates, options.seed))[:: options.every]
     slow = not options.no_slow
     everyone = [each for each in contestants() if slow or not each.slow]
     progress(f"{len(todo)} data sets, {len(everyone)} estimators")
@@ -396,8 +347,7 @@ def main() -> None:
         "95 % intervals of beta - alpha come from the posterior where there is one, else from "
         f"{N_RESAMPLES} replicates, on the data sets that slow methods see and for methods of less "
         f"than {1000 * QUICK:g} ms a fit. The default learned from the first part of the "
-        "collection of which (d) is the second, of other tables and families; label-curve, "
-        "dist-curve and AlphaMax's default elbow were tuned on (a).\n\n"
+        "collection of which (d) is the second, of other tables and families.\n\n"
     ) + "\n\n".join(sections)
     publish("leaderboard", "Estimators of alpha and beta compared", body, write=options.write)
 

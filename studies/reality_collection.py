@@ -6,8 +6,7 @@ scored by a model that did not see it. What is kept are counts per score bin of 
 unlabeled positives and negatives: ``studies/reality/first.npz`` and ``second.npz``.
 
 A file per table lies in ``studies/out/reality_problems`` while building; a second run goes on
-where the first one stopped. ``--check`` prints how well a model of the true classes does on every
-cut: an AUC of .999 on a survey means that a column tells the target.
+where the first one stopped.
 """
 
 from __future__ import annotations
@@ -243,17 +242,6 @@ def problems(table: source.Table) -> Iterator[dict[str, Any]]:
             }
 
 
-def check(selected: list[source.Table]) -> None:
-    """Print rows, positives, columns and the AUC of a model of the true classes for every cut."""
-    for table in selected:
-        frame = source.read(table)
-        for cut in table.cuts:
-            features, positive = source.encode(frame, table, cut, seed=SEED)
-            _, auc = true_scores(features, positive, generator(table.key, cut, "true"))
-            line = f"{len(positive):>8} {positive.sum():>7} {features.shape[1]:>3} {auc:.4f}"
-            print(f"{table.key:<30} {str(cut)[:50]:<50} {line}", flush=True)
-
-
 def build(table: source.Table) -> None:
     """Make the problems of a table, unless they are there."""
     path = OUT / f"{table.key}.npz"
@@ -386,15 +374,11 @@ def main() -> int:
     """Fetch, build what is missing, collect, describe."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--tables", nargs="*", help="only these")
-    parser.add_argument("--check", action="store_true", help="only print the separability of cuts")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the two files go")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # of a fit that stops early, and of constant folds
     source.fetch()
     selected = [t for t in source.tables() if not given.tables or t.key in given.tables]
-    if given.check:
-        check(selected)
-        return 0
     failed = 0
     order = generator("order").permutation(len(selected))
     for done, i in enumerate(order, 1):

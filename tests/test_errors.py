@@ -103,6 +103,7 @@ VALID = {
     "recover_calibration": PROBABLE,
     "recover_decision_curve": PROBABLE,
     "recover_hidden": {**BOTH, "theta": 0.6},
+    "judge": {"frame": ROWS, "score": "scores", "labeled": "labeled", "threshold": 1.0},
     "judge_hidden": {"counts": COUNTS, "cuts": 2.0, "n_positive": [2, 1], "n_audited": [3, 3]},
     "recover_mean": {**BOTH, "f": [1.0, 0.5, 0.2, 0.1, 0.0, 0.3]},
     "recover_metrics": BOTH,
@@ -217,6 +218,8 @@ FREE = {
     "make_pu_scorer.proportions": "as above",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
+    "judge.file": "as above",
+    "judge.judge": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
 # Anything true or false will do, or is for the test of a display.

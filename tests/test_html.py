@@ -21,6 +21,7 @@ from tests.strategies import counts as some_counts
 import purecover as pu
 from purecover import evaluate, simulate
 from purecover.counts import auc_pu, pu_roc_curve
+from purecover.documents.summary import price_blocks
 from purecover.exceptions import RecoveryWarning
 from purecover.html import render_report
 from purecover.html.page import SCRIPTS
@@ -196,11 +197,11 @@ def test_the_page_is_accessible(page: str) -> None:
 def test_what_would_narrow_the_answer_is_listed() -> None:
     example = pu.load_example()
     report = evaluate(example.scores, example.labeled, n_resamples=50, random_state=0)
-    prices = make_payload(report)["price"]
-    assert "--assume pure-top" in [each["option"] for each in prices]
+    (table,) = price_blocks(report, "FILE")[0]
+    assert "--assume pure-top" in [row.cells["how"] for row in table.rows]
     texts = Page(render_report(report)).texts
-    for each in prices:
-        assert set(filter(None, each.values())) <= set(texts)
+    for row in table.rows:
+        assert {row.title, *row.cells.values()} <= set(texts)
 
 
 def test_thinning_moves_a_curve_by_about_a_pixel() -> None:
@@ -252,15 +253,15 @@ def rates_at(counts: pu.ScoreCounts, threshold: float) -> tuple[float, float]:
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("max_cells", [512, 2000])
-def test_bounds_hold(kind: str, seed: int, max_cells: int) -> None:
+def test_merged_counts_are_near(kind: str, seed: int, max_cells: int) -> None:
     counts = many_counts(kind, seed)
     rng = np.random.default_rng(seed)
     threshold = float(rng.choice(counts.thresholds))
-    thinned = thin_counts(counts, max_cells, threshold=threshold)
-    cells = thinned.counts
+    cells = thin_counts(counts, max_cells, threshold=threshold)
     assert cells.n_thresholds <= max_cells
     assert cells.thresholds[-1] == counts.thresholds[-1]
-    assert abs(auc_pu(cells) - auc_pu(counts)) <= thinned.auc_bound + 1e-12
+    # What the layout promises: no merged cell holds more than 16/n, and pairs are bounded by it.
+    assert abs(auc_pu(cells) - auc_pu(counts)) <= 4 / max_cells
     for t in cells.thresholds[rng.integers(cells.n_thresholds, size=50)]:
         assert rates_at(cells, t) == pytest.approx(rates_at(counts, t), abs=1e-12)
     assert rates_at(cells, threshold) == pytest.approx(rates_at(counts, threshold), abs=1e-12)
@@ -272,10 +273,7 @@ def test_bounds_hold(kind: str, seed: int, max_cells: int) -> None:
         for t in between
         for a, b in zip(rates_at(cells, t), rates_at(counts, t), strict=True)
     ]
-    assert max(gaps) <= thinned.rate_bound + 1e-12
-    # What the layout promises: no merged cell holds more than 16/n, and pairs are bounded by it.
-    assert thinned.rate_bound <= 16 / (max_cells - 3) + 1e-12
-    assert thinned.auc_bound <= 4 / max_cells
+    assert max(gaps) <= 16 / (max_cells - 3) + 1e-12
 
 
 def written(payload: dict[str, Any]) -> str:
@@ -284,8 +282,8 @@ def written(payload: dict[str, Any]) -> str:
 
 
 KEYS = {
-    "counts", "thinned", "settings", "report", "roc_band", "pr_band", "auc_pu_half",
-    "histogram", "sensitivity", "price", "hidden", "truth",
+    "counts", "settings", "report", "roc_band", "pr_band", "auc_pu_half",
+    "histogram", "sensitivity", "hidden", "truth",
 }  # fmt: skip
 
 
@@ -296,7 +294,6 @@ def test_any_report_becomes_finite_json(counts: pu.ScoreCounts, alpha: float, be
         report = pu.evaluate(counts, alpha=alpha, beta=beta, n_resamples=0)
     payload = json.loads(written(make_payload(report)))
     assert set(payload) == KEYS
-    assert payload["thinned"] is None
     edges = payload["histogram"]["edges"]
     assert all(a < b for a, b in itertools.pairwise(edges))
     for name in ("labeled", "unlabeled"):

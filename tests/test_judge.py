@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -268,6 +269,105 @@ def test_a_hundred_kills_lose_no_answer_and_ask_nothing_twice(tmp_path: Path) ->
     assert len(kept) > 100
     begin(file)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]  # nothing else is left
+
+
+FRAME = {
+    "secret s": SAMPLE.scores,
+    "secret l": np.where(SAMPLE.labeled, "positive", "unlabeled"),
+    "note": [f"<b>note {i}" for i in range(1000)],
+    "link": ["https://e.org/x", None] * 500,
+}
+
+
+HOW: dict[str, Any] = {"score": "secret s", "labeled": "secret l"}
+
+
+def leaks(shown: str) -> list[str]:
+    """What would lead a judge: names and values of the columns of scores and labels."""
+    words = ["secret", "unlabeled", *(f"{score:.3f}" for score in SAMPLE.scores)]
+    return [word for word in words if word in shown]
+
+
+@pytest.mark.parametrize("library", [None, "pandas", "polars"])
+def test_a_notebook_without_widgets_shows_a_table(library: str | None, tmp_path: Path) -> None:
+    frame: Any = FRAME
+    if library is not None:
+        frame = pytest.importorskip(library).DataFrame(FRAME)
+    view = pu.audit.judge(frame, **HOW, file=tmp_path / "a.csv")
+    rows = view.judging.upcoming(10)
+    for shown in (repr(view), view._repr_html_()):
+        start = "&lt;b&gt;note" if shown.startswith("<table>") else "<b>note"
+        assert all(f"{start} {row}" in shown for row in rows)
+        assert leaks(shown) == []
+        assert "None" not in shown
+    view.answer("y n s").answer("b").answer("yN")
+    assert [each["positive"] for each in lines(tmp_path / "a.csv")] == ["yes", "no", "yes", "no"]
+    again = pu.audit.judge(frame, **HOW, file=tmp_path / "a.csv")
+    assert again.judging.upcoming(6) == rows[4:]
+    report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=again.judged, n_resamples=5)
+    assert report.proportions.origin.endswith("from the scores")
+    with pytest.raises(InvalidInputError, match="keys y, n, s and b"):
+        view.answer("yx")
+    with pytest.raises(InvalidInputError, match="columns"):
+        pu.audit.judge(frame, **HOW, columns=["nothing"], file=tmp_path / "a.csv")
+    asked = pu.audit.judge(frame, **HOW, columns=["secret s"], file=tmp_path / "a.csv")
+    assert str(SAMPLE.scores[rows[4]])[:8] in repr(asked)
+
+
+class Widget:
+    """What ipywidgets has of one: a value that tells whoever observes it."""
+
+    def __init__(self, children: Any = (), **settings: Any) -> None:
+        self.children, self.settings, self.heard = children, settings, list[Any]()
+        self._value = ""
+
+    @property
+    def value(self) -> str:
+        return self._value
+
+    @value.setter
+    def value(self, new: str) -> None:
+        self._value = new
+        for listener in self.heard:
+            listener({"new": new})
+
+    def observe(self, listener: Any, names: str) -> None:
+        assert names == "value"
+        self.heard.append(listener)
+
+    def on_click(self, listener: Any) -> None:
+        self.heard.append(listener)
+
+
+def test_a_notebook_with_widgets_takes_keys_and_clicks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ipywidgets is no dependency: a stand-in has the few names that are used."""
+    displayed: list[Any] = []
+    view = pu.audit.judge(FRAME, **HOW, file=tmp_path / "a.csv")
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    with pytest.raises(NotImplementedError):  # IPython shows the table then
+        view._ipython_display_()
+    kinds = dict.fromkeys(("HTML", "Text", "Button", "HBox", "VBox"), Widget)
+    monkeypatch.setitem(sys.modules, "ipywidgets", SimpleNamespace(**kinds))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=displayed.append))
+    view._ipython_display_()
+    said, card, below = displayed[0].children
+    *buttons, keys = below.children
+    rows = view.judging.upcoming(4)
+    assert f"note {rows[0]}" in card.value
+    assert leaks(card.value + said.value) == []
+    assert 'href="https://e.org/x"' in card.value or rows[0] % 2
+    keys.value = "y"
+    assert keys.value == ""
+    assert f"note {rows[1]}" in card.value
+    buttons[1].heard[0](buttons[1])
+    keys.value = "?"
+    keys.value = "S"
+    buttons[3].heard[0](buttons[3])
+    assert "You said skip" in said.value
+    assert [each["positive"] for each in lines(tmp_path / "a.csv")] == ["yes", "no", "skip"]
 
 
 def write_data(path: Path) -> Path:

@@ -226,12 +226,12 @@ def claims() -> Iterator[Claim]:
     )
     yield said(
         "docs/index.rst",
-        "interval of the AUC contains the true one in {} of {} real problems, against a mean error "
-        "of {} without correction it has {}",
+        "interval of the AUC contains the true one in {} of {} real problems, and its mean error "
+        "is {} ({} without correction;",
         real(RANDOM, "holds/contained"),
         real(RANDOM, "problems"),
-        real(RANDOM, "uncorrected", 3),
         real(RANDOM, "mean |error|", 3),
+        real(RANDOM, "uncorrected", 3),
     )
     yield said(
         readme,

@@ -1,10 +1,16 @@
-"""A small site: nothing in it that no page shows, and a sentence about each page for searches."""
+"""A small site that any host can serve: nothing in it that no page shows, and what searches need.
+
+Searches of the site get the text of its pages as a file, so that they show excerpts where pages are
+read from a disk. Search engines get a sentence about each page and, if ``html_baseurl`` says where
+the site is, a map.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +42,44 @@ def describe(
     """The first paragraph as a description."""
     paragraphs = [] if doctree is None else doctree.findall(nodes.paragraph)
     text = next((" ".join(each.astext().split()) for each in paragraphs), "")
+    if page == "search":
+        app.add_js_file("excerpts.js", priority=400)
     if text:
         short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rpartition(' ')[0]} …"
         tag = f'<meta name="description" content="{escape(short)}">'
         context["metatags"] = f"{context.get('metatags', '')}\n{tag}"
+
+
+def text_of(page: str) -> str:
+    """The words of the body of a page."""
+    found = re.search(r"<article.*?</article>", page, re.DOTALL)
+    body = re.sub(
+        r"<(math|script|style)\b.*?</\1>", " ", found[0] if found else "", flags=re.DOTALL
+    )
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def write_maps(folder: Path, home: str | None) -> None:
+    """The text of all pages for the search page, and a map of the site for search engines."""
+    pages = [
+        path
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.parts and path.name not in ("search.html", "genindex.html")
+    ]
+    words = {
+        path.relative_to(folder).as_posix(): text_of(path.read_text(encoding="utf-8"))
+        for path in pages
+    }
+    script = f"const EXCERPTS = {json.dumps(words, ensure_ascii=False)};\n"
+    (folder / "_static" / "excerpts.js").write_text(script, encoding="utf-8")
+    if home:
+        rows = [f"<url><loc>{home.rstrip('/')}/{name}</loc></url>" for name in words]
+        head = '<?xml version="1.0" encoding="utf-8"?>\n'
+        space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+        text = f'{head}<urlset xmlns="{space}">\n' + "\n".join(rows) + "\n</urlset>\n"
+        (folder / "sitemap.xml").write_text(text, encoding="utf-8")
+        robots = f"User-agent: *\nAllow: /\nSitemap: {home.rstrip('/')}/sitemap.xml\n"
+        (folder / "robots.txt").write_text(robots, encoding="utf-8")
 
 
 def shrink(app: Sphinx, exception: Exception | None) -> None:
@@ -61,6 +101,11 @@ def shrink(app: Sphinx, exception: Exception | None) -> None:
         text = PLAIN.sub(r"\1", text)
         text = BLANKS.sub(lambda found: found[1] or "\n", text)
         path.write_text(text, encoding="utf-8")
+    for path in (folder / "_static" / "scripts").glob("*.js"):  # the theme reports what it does
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("console.log(", "void("), encoding="utf-8")
+    (folder / ".nojekyll").touch()  # some hosts leave out folders that begin with an underscore
+    write_maps(folder, app.config.html_baseurl)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -232,13 +232,9 @@ def encode_labels(
             )
         _require_one_other(parameter, values, positive, negative)
     else:
-        rest = values if negative is None else values[~negative]
-        encoded = _encode_two_valued(parameter, rest)
-        if negative is None:
-            positive = encoded
-        else:
-            positive = np.zeros(values.size, dtype=np.bool_)
-            positive[~negative] = encoded
+        rest = slice(None) if negative is None else ~negative
+        positive = np.zeros(values.size, dtype=np.bool_)
+        positive[rest] = _encode_two_valued(parameter, values[rest])
     _require_both_sides(parameter, positive, negative)
     return positive, negative
 

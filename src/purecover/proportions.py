@@ -462,6 +462,12 @@ class UncertainProportions(Protocol):
         """Pairs of alpha and beta, one row each, by how likely they are."""
         ...
 
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Pairs of alpha and beta for replicates, one row each, by how likely they are."""
+        ...
+
 
 class KnownKeywords(TypedDict, total=False):
     """Keyword parameters of alpha and beta for functions that do not estimate them."""

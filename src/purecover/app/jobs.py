@@ -397,7 +397,7 @@ class Pool:
             except LostError:
                 if self._closed:
                     raise
-                while self._idle:  # whoever killed one may have killed them all
+                while self._idle:  # one kill may have killed them all
                     await self._idle.pop().kill()
             return await self._try(task, timeout, progress)
 

@@ -36,15 +36,20 @@ from purecover.audit.designs import (
 from purecover.audit.sizes import FIGURES
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.choice import check_estimator
+from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval
 
 ANSWERS = {"yes": 1, "no": 0, "skip": -1}
 """Answers of a judge, as the file has them, with the verdict that each means."""
 
+TEN = 10
+"""Answers that are enough if nobody says how narrow the interval has to be."""
+
 _LEVEL = 0.95
 _TAILS = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
 _EDGE = 1e-12
 _MANY_ALIKE = 0.2
+_WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
 
 
@@ -113,6 +118,7 @@ class Judging:
         review: int | None = None,
     ) -> None:
         self.figure = valid.check_choice("figure", figure, FIGURES)
+        valid.check_instance("judge", judge, str)
         if len(judge) > _LONGEST_NAME or not judge.isprintable():
             must = f"a name of up to {_LONGEST_NAME} characters"
             raise valid.bad_value("judge", must, valid.show(judge))
@@ -150,8 +156,8 @@ class Judging:
         others = ~self.data.labeled
         if kind == "top":
             others &= stratum == 0
-        others[in_file] = False
         rest = np.random.default_rng(0).permutation(np.flatnonzero(others))
+        rest = rest[~np.isin(rest, in_file)]  # in the same order for every judge
         if kind == "stratified":  # evenly from all strata, wherever a judge stops
             place = np.zeros(rest.size, dtype=np.int64)
             for s in range(len(cuts) + 1):
@@ -324,6 +330,36 @@ class Judging:
         left = self.design.rows.size - sum(self.tally().values())
         return Progress(interval, min(float(explained), 1.0), float(worth), left)
 
+    def status(self) -> tuple[str, Interval | None]:
+        """Say what is known of the figure, and what more answers would do to it."""
+        try:
+            now = self.progress()
+        except ContradictionError:
+            return "No alpha fits these answers together with the scores: look at them again.", None
+        text = f"{self.words(now.interval)}; {now.interval.width:.2f} wide"
+        if not self.judged().verdicts.size:
+            text += ", by the scores alone"
+        n = min(now.n_left, TEN)
+        after = now.width_after(n)
+        if now.n_more is not None:
+            step = 1 if now.n_more < 20 else 5 if now.n_more < 100 else 50
+            more = f"About {step * round(now.n_more / step)} more would halve it."
+        elif after < _LESS * now.interval.width:
+            more = f"With {n} more about {after:.2f}."
+        else:
+            more = "More answers would hardly narrow it."
+        return f"{text}. {more}", now.interval
+
+    def words(self, interval: Interval) -> str:
+        """The figure with an interval of it."""
+        where = f"Precision among unlabeled rows with {self.design.where(0)}"
+        name = {"auc": "AUC", "precision": where, "alpha": "Alpha"}[self.figure]
+        value, low, high = (
+            f"{each:.{2 if interval.width > _WIDE else 3}f}"
+            for each in (interval.estimate, interval.low, interval.high)
+        )
+        return f"{name} {value}, {low} to {high} (95 % interval)"
+
     def _posterior(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
         """Return the interval of the figure, draws of it, and of the purity of each stratum."""
         rng = np.random.default_rng(0)
@@ -371,6 +407,15 @@ def effects(judging: Judging) -> dict[str, Interval]:
             verdicts = np.where(judged.verdicts < 0, verdict, judged.verdicts)
             words = f"if all rows without a verdict are {word}"
             found[words] = judging.interval(replace(judged, verdicts=verdicts))
+    return found
+
+
+def remarks(judging: Judging) -> list[str]:
+    """Return how far judges disagree, and what skipped rows could change."""
+    found = [f"{judging.words(each)} {how}." for how, each in effects(judging).items()]
+    if disputed := judging.disputed:
+        shown = ", ".join(str(row + 1) for row in disputed[:10])
+        found.insert(0, f"Judges disagree on {len(disputed)} rows: {shown}.")
     return found
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -210,14 +210,8 @@ class Check:
             found = not_applicable(NEEDED[self.needs])
         else:
             found = self.function(context)
-        return CheckResult(
-            self.code,
-            self.title,
-            found.severity or self.severity,
-            found.status,
-            found.message,
-            found.hint,
-        )
+        severity = found.severity or self.severity
+        return CheckResult(self.code, self.title, severity, found.status, found.message, found.hint)
 
 
 NEEDED = {
@@ -266,14 +260,14 @@ def critical_value(n: float, level: float = FALSE_ALARM_RATE) -> float:
 
 
 def shortfall(
-    few: FloatArray, many: FloatArray, n_few: float, n_many: float, ratio: float
+    few: FloatArray, many: FloatArray, n_few: Any, n_many: Any, ratio: float
 ) -> FloatArray:
     r"""Return the standard errors by which a share falls short of ``ratio`` times another.
 
     Tests :math:`p_{few} \ge r\,p_{many}` for two independent binomial counts: the signed
     root of the likelihood ratio against the nearest :math:`(rp, p)`, with a continuity
-    correction of half a count each. Unlike the estimate divided by its standard error it
-    stays valid if a tail has only a handful of rows. 0 if nothing falls short.
+    correction of half a count each. It stays valid if a tail has only a handful of rows, which
+    the estimate divided by its standard error does not. 0 if nothing falls short.
     """
     from scipy.special import xlogy
 
@@ -281,6 +275,7 @@ def shortfall(
     few, many = few + 0.5, np.maximum(many - 0.5, 0.0)
     short = few / n_few < ratio * many / n_many
     few, many = few[short], many[short]
+    n_few, n_many = (np.broadcast_to(n, out.shape)[short] for n in (n_few, n_many))
     # Under the constraint the likelihood is stationary at the root of a quadratic.
     squared = ratio * (n_few + n_many)
     linear = n_many + few + ratio * (many + n_few)
@@ -288,16 +283,11 @@ def shortfall(
     root = np.sqrt(np.maximum(linear**2 - 4 * squared * constant, 0))
     p = np.minimum(2 * constant / (linear + root), 1.0)
 
-    def log_likelihood(k: FloatArray, n: float, share: FloatArray) -> FloatArray:
-        return np.asarray(xlogy(k, share) + xlogy(n - k, 1 - share))
-
-    deviance = (
-        log_likelihood(few, n_few, few / n_few)
-        - log_likelihood(few, n_few, ratio * p)
-        + log_likelihood(many, n_many, many / n_many)
-        - log_likelihood(many, n_many, p)
-    )
-    out[short] = np.sqrt(np.maximum(2 * deviance, 0))
+    deviance = np.zeros(few.size)
+    for k, n, share in ((few, n_few, ratio * p), (many, n_many, p)):
+        deviance += 2 * (xlogy(k, k / n) + xlogy(n - k, 1 - k / n))
+        deviance -= 2 * (xlogy(k, share) + xlogy(n - k, 1 - share))
+    out[short] = np.sqrt(np.maximum(deviance, 0))
     return out
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._typing import CountArray
+from purecover._typing import CountArray, FloatArray
 from purecover._validation import check_instance, check_names, public
 from purecover.checks.base import (
     FALSE_ALARM_RATE,
@@ -62,12 +62,9 @@ def few_labeled_at_threshold(context: CheckContext) -> Finding:
     counts = context.counts
     threshold: Any = context.threshold
     above = counts.thresholds >= threshold
+    squares = counts.labeled if counts.labeled_sq is None else counts.labeled_sq
     n_above, n_below = (
-        effective_size(
-            float(counts.labeled[side].sum()),
-            None if counts.labeled_sq is None else counts.labeled_sq[side],
-        )
-        for side in (above, ~above)
+        effective_size(float(counts.labeled[side].sum()), squares[side]) for side in (above, ~above)
     )
     says = (
         f"of the labeled rows {count(n_above)} score at or above the threshold "
@@ -97,13 +94,12 @@ def heavy_ties(context: CheckContext) -> Finding:
     n_scores = int(np.count_nonzero(everyone))
     # Eight rows with eight scores are few, but not tied. Weights hide the number of rows.
     tied = share > 0 if counts.is_weighted else bool((everyone > 1).any())
-    thing = "bin of scores" if counts.is_binned else "distinct score"
-    things = "bins of scores" if counts.is_binned else "distinct scores"
-    scores = f"is 1 {thing}" if n_scores == 1 else f"are {n_scores:,} {things}"
+    things = "bin{} of scores" if counts.is_binned else "distinct score{}"
+    are, ending = ("is", "") if n_scores == 1 else ("are", "s")
+    scores = f"{are} {n_scores:,} {things.format(ending)}"
     says = f"there {scores}, and ties make up {tie_part:.3g} of the observed AUC"
-    copies, side = max(
-        (_copies(counts.labeled), "labeled"), (_copies(counts.unlabeled), "unlabeled")
-    )
+    sides = {"labeled": counts.labeled, "unlabeled": counts.unlabeled}
+    copies, side = max((_copies(tally), side) for side, tally in sides.items())
     if copies > 1 and context.n_groups is None:
         return fired(
             f"each {side} score occurs {copies} times or a multiple of it: rows are duplicated, "
@@ -181,30 +177,35 @@ def rates_leave_box(context: CheckContext) -> Finding:
     n_labeled, n_unlabeled = effective_sizes(context.counts)
     # Both ends of the curve are always in the box.
     labeled, unlabeled = roc.tpr_pu[1:-1] * n_labeled, roc.fpr_pu[1:-1] * n_unlabeled
-    labeled_below, unlabeled_below = n_labeled - labeled, n_unlabeled - unlabeled
+    above, below = (labeled, unlabeled), (n_labeled - labeled, n_unlabeled - unlabeled)
+
+    def labeled_short(side: tuple[FloatArray, FloatArray]) -> FloatArray:
+        return shortfall(side[0], side[1], n_labeled, n_unlabeled, p.labeled_inclusion)
+
+    def unlabeled_short(side: tuple[FloatArray, FloatArray]) -> FloatArray:
+        return shortfall(side[1], side[0], n_unlabeled, n_labeled, p.unlabeled_inclusion)
+
     alpha, beta = f"alpha={p.alpha:.3g}", f"beta={p.beta:.3g}"
     few = "too few {} rows score as {} as the {} ones"
     inverted = f"are the scores inverted for some of them? Otherwise {_SCAR}"
     sides = [
         (
-            shortfall(unlabeled, labeled, n_unlabeled, n_labeled, p.unlabeled_inclusion),
+            unlabeled_short(above),
             "fpr is below 0",
             f"{few.format('unlabeled', 'high', 'labeled')}: {alpha} is too large, or {_SCAR}.",
         ),
         (
-            shortfall(labeled_below, unlabeled_below, n_labeled, n_unlabeled, p.labeled_inclusion),
+            labeled_short(below),
             "tpr is above 1",
             f"{few.format('labeled', 'low', 'unlabeled')}: {beta} is too small, or {_SCAR}.",
         ),
         (
-            shortfall(
-                unlabeled_below, labeled_below, n_unlabeled, n_labeled, p.unlabeled_inclusion
-            ),
+            unlabeled_short(below),
             "fpr is above 1",
             f"too many labeled rows have low scores: {inverted}, or {alpha} is too large.",
         ),
         (
-            shortfall(labeled, unlabeled, n_labeled, n_unlabeled, p.labeled_inclusion),
+            labeled_short(above),
             "tpr is below 0",
             f"too few labeled rows have high scores: {inverted}, or {beta} is too small.",
         ),
@@ -281,12 +282,7 @@ def labels_thin_out(context: CheckContext) -> Finding:
     # Both shares of labeled rows with their numbers of rows; a test for each window.
     at_top, n_top = few[top], rows[top]
     at_next, n_next = few[below] - few[top], rows[below] - rows[top]
-    z = np.array(
-        [
-            shortfall(at_top[i : i + 1], at_next[i : i + 1], n_top[i], n_next[i], 1.0)[0]
-            for i in range(top.size)
-        ]
-    )
+    z = shortfall(at_top, at_next, n_top, n_next, 1.0)
     z = np.where(at_top / n_top < SCARCE * at_next / n_next, z, 0.0)
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM_RATE / len(TOPS))
     worst = int(z.argmax())
@@ -528,9 +524,7 @@ def infeasible_auc(context: CheckContext) -> Finding:
     if observed > 0.5:
         chance = least_delta(context.counts) <= largest  # as a report says that they contradict it
     if chance:
-        noise = (
-            "an unknown error" if math.isinf(error) else f"two standard errors ({2 * error:.2g})"
-        )
+        noise = f"two standard errors ({2 * error:.2g})" if error < math.inf else "an unknown error"
         if observed > 0.5:
             hint = "the true AUC is near 1 if alpha and beta are right; are they?"
         return fired(f"{says}, though by less than {noise}.", hint, "note")

@@ -99,8 +99,8 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
 
 def judge_rows(task: Judge) -> Judged:
     """Save the answers in the folder, and find the next rows."""
-    from purecover.audit.judging import Judging
-    from purecover.cli.judge import remarks, shown_cells, status_line
+    from purecover.audit.judging import Judging, remarks
+    from purecover.cli.judge import shown_cells
     from purecover.cli.rows import Columns, read_rows
 
     wanted = task.request
@@ -118,7 +118,7 @@ def judge_rows(task: Judge) -> Judged:
     )
     for row, word in wanted.answers:
         judging.answer(word, row)
-    status, interval = status_line(judging)
+    status, interval = judging.status()
     cut = partial(formats.cut, longest=_LONGEST_CELL)
     upcoming = [
         NextRow(

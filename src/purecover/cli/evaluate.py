@@ -137,8 +137,6 @@ def render(found: Any, source: Mapping[str, Any], command: str | None = None) ->
 
 def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Print a table, or a document with every report whole."""
-    from purecover.documents.formats import at_most
-
     if not many.evaluated:
         first = many.failed[0]
         raise CommandError(
@@ -150,8 +148,8 @@ def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any])
     bounds = [report.bounds for report in many.reports.values() if report.bounds is not None]
     text = str(many)
     if bounds:
-        known = at_most(max(each.width for each in bounds))
-        text += f"\nscores counted in bins: observed AUCs are known to within {known}"
+        known = 1.05 * max(each.width for each in bounds)  # what two digits may round off
+        text += f"\nscores counted in bins: observed AUCs are known to within {known:.2g}"
     page = partial(render, many, source)
     output.deliver(many, given, source, text=text, document=document, html=page)
 

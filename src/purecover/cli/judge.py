@@ -18,17 +18,14 @@ import purecover as pu
 from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
-from purecover.exceptions import ContradictionError, PurecoverError
+from purecover.exceptions import PurecoverError
 
 if TYPE_CHECKING:
     from purecover.audit.judging import Judging
     from purecover.cli.rows import FileRows
-    from purecover.intervals.interval import Interval
 
 KEYS = {"y": "yes", "n": "no", "s": "skip", "b": "back", "q": "quit"}
 _ASK = "Positive?  y yes   n no   s skip   b back   q quit "
-_ENOUGH = 10
-"""Answers after which judging stops if nobody says how narrow the interval has to be."""
 _WIDTH = 100
 _ESCAPES = re.compile(r"\x1b(\[[0-9;]*[A-Za-z~]|O?.)?")
 _END = "\x04"
@@ -57,13 +54,13 @@ def judge(file: str, /, **given: Any) -> int:
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
     """
     from purecover.audit.designs import answers_beside
-    from purecover.audit.judging import Judging
+    from purecover.audit.judging import TEN, Judging
     from purecover.cli.rows import Columns, read_rows
 
     if file == STDIO:
         raise CommandError("FILE must be a file, since answers are kept next to it.")
     figure, width = _goal(given)
-    n = given.get("n", _ENOUGH)
+    n = given.get("n", TEN)
     if n < 1:
         raise CommandError(f"--n must be at least 1, got {n}.")
     kept = answers_beside(file)
@@ -136,7 +133,7 @@ def _ask_all(judging: Judging, file: str, width: float | None, n: int | None) ->
                 return "all"
             if changed:
                 screen(_page(judging, file, n, status or "Computing the interval ..."), True)
-                status, found = status_line(judging)
+                status, found = judging.status()
                 if width is not None and found is not None and found.width <= width:
                     return "narrow"
             tally = judging.tally()
@@ -151,35 +148,6 @@ def _ask_all(judging: Judging, file: str, width: float | None, n: int | None) ->
                 judging.back()
                 continue
             judging.answer(KEYS[key])
-
-
-def status_line(judging: Judging) -> tuple[str, Interval | None]:
-    """Return the figure with its interval, and in words what more answers would do to it."""
-    try:
-        now = judging.progress()
-    except ContradictionError:
-        return "No alpha fits these answers together with the scores: look at them again.", None
-    text = f"{_figure(judging, now.interval)}; {now.interval.width:.2f} wide"
-    if not judging.judged().verdicts.size:
-        text += ", by the scores alone"
-    n, after = min(now.n_left, _ENOUGH), now.width_after(min(now.n_left, _ENOUGH))
-    if now.n_more is not None:
-        step = 1 if now.n_more < 20 else 5 if now.n_more < 100 else 50
-        more = f"About {step * round(now.n_more / step)} more would halve it."
-    elif after < 0.95 * now.interval.width:
-        more = f"With {n} more about {after:.2f}."
-    else:
-        more = "More answers would hardly narrow it."
-    return f"{text}. {more}", now.interval
-
-
-def _figure(judging: Judging, interval: Interval) -> str:
-    from purecover.documents.formats import from_to, precise
-
-    where = judging.design.where(0)
-    name = {"auc": "AUC", "precision": f"Precision among unlabeled rows with {where}"}
-    value = precise(interval.estimate, interval)
-    return f"{name.get(judging.figure, 'Alpha')} {value}, {from_to(interval)} (95 % interval)"
 
 
 def _page(judging: Judging, file: str, n: int | None, status: str) -> Any:
@@ -279,31 +247,21 @@ def _raw_keys() -> Iterator[Reader]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
-def remarks(judging: Judging) -> list[str]:
-    """Return how far judges disagree, and what skipped rows could change."""
-    from purecover.audit.judging import effects
-
-    found = [f"{_figure(judging, each)} {how}." for how, each in effects(judging).items()]
-    if disputed := judging.disputed:
-        shown = ", ".join(str(row + 1) for row in disputed[:10])
-        found.insert(0, f"Judges disagree on {len(disputed)} rows: {shown}.")
-    return found
-
-
 def _summary(
     judging: Judging, file: str, rows: FileRows, given: dict[str, Any], why: str
 ) -> list[str]:
     """Return what was answered, what follows from it, and what to do next."""
+    from purecover.audit.judging import remarks
     from purecover.documents.summary import headline
 
     wide = min(shutil.get_terminal_size((_WIDTH, 0)).columns, _WIDTH)
     fill = partial(textwrap.fill, width=wide)
     tally, kept = judging.tally(), judging.file.name
     if not judging.judges:
-        return [status_line(judging)[0], "No row was judged."]
+        return [judging.status()[0], "No row was judged."]
     lines = [f"{tally['yes']} yes, {tally['no']} no, {tally['skip']} skipped; saved in {kept}."]
     if judging.figure == "precision":  # the others are in the report
-        lines.append(status_line(judging)[0])
+        lines.append(judging.status()[0])
     try:
         lines += [f"  {line}" for line in remarks(judging)]
         judged = pu.audit.JudgedRows.read_csv(judging.file, rows.scores, rows.labeled)

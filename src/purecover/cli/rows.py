@@ -312,7 +312,7 @@ def read_labels(
 def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_label: Any) -> Any:
     """Return the value that means unlabeled, given the others.
 
-    Beside 1 and -1, or yes and no, blanks are refused unless the label is named: the other value
+    With 1 and -1, or yes and no, blanks are refused unless the label is named: the other value
     may mark known negatives.
     """
     named = (positive_label, negative_label)

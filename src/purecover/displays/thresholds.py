@@ -18,7 +18,7 @@ from purecover._validation import (
 )
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.displays.curves import stacked, thin_line, titled
+from purecover.displays.curves import stacked, titled
 from purecover.exceptions import InvalidInputError
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.thresholds import (
@@ -177,11 +177,9 @@ class ThresholdDisplay(base.Display):
         curves = recover_metric_curves(counts, mixture, target=target, repair=repair)
         choice: ThresholdChoice | float | None = threshold
         if criterion is not None:
-            choice = choose_threshold(
-                counts, mixture, criterion, value, target=target, repair=repair
-            )
-        display = cls(curves, choice=choice, metrics=metrics, against=against)
-        return display._drawn(options)
+            given: Any = {"target": target, "repair": repair}
+            choice = choose_threshold(counts, mixture, criterion, value, **given)
+        return cls(curves, choice=choice, metrics=metrics, against=against)._drawn(options)
 
     def _summary(self) -> str:
         few = len(self.metrics) <= len(DEFAULT_METRICS)
@@ -191,8 +189,7 @@ class ThresholdDisplay(base.Display):
 
     def _lines(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         x = self.curves.thresholds if self.against == "threshold" else self.curves.flagged_unlabeled
-        lines = {metric: (x, self.curves.curves[metric]) for metric in self.metrics}
-        return {metric: thin_line(*line) for metric, line in lines.items()}
+        return {metric: base.thinned(x, self.curves.curves[metric]) for metric in self.metrics}
 
     def _chosen(self) -> float | None:
         return self.choice.threshold if isinstance(self.choice, ThresholdChoice) else self.choice
@@ -276,10 +273,8 @@ class ThresholdDisplay(base.Display):
             ax.set_xlim(base.limits(self.curves.flagged_unlabeled))
         if given.despine:
             base.despine_axes(ax)
-        if own:  # curves cross the whole picture: next to it the legend hides none
-            ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-        else:  # in a figure of the caller's there may be no room
-            ax.legend(loc="best")
+        # Curves cross the whole picture; in a figure of the caller's there may be no room next to it.
+        base.legend(ax, beside=own)
         return self
 
     def _choice_label(self) -> str:

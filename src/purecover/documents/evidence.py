@@ -48,8 +48,8 @@ def evidence_headline(found: EvidenceThresholds, report: PUReport | None = None)
     return Headline(lead or ["No score is sure to be evidence of any strength."], more, told)
 
 
-def evidence_sections(found: EvidenceThresholds) -> list[Section]:
-    """Scores of each strength; and, if the prior was estimated, what its error changes."""
+def evidence_section(found: EvidenceThresholds) -> Section:
+    """Return scores of each strength."""
     level, cells = f"{percent(found.confidence_level)} bound", found._cells()
     rows = [
         Row(name.capitalize(), {key: with_minus(text) for key, text in row.items()})
@@ -58,22 +58,17 @@ def evidence_sections(found: EvidenceThresholds) -> list[Section]:
     for row, posterior in zip(rows, found.posterior.tolist(), strict=True):
         row.cells["posterior"] = share(posterior)
 
-    def tables(columns: dict[str, str]) -> list[Table]:
-        halves = {"For positive": rows[4:], "For negative": rows[3::-1]}
-        return [Table(title, columns, half) for title, half in halves.items()]
-
     columns = {"points": "Points", "bound": f"Score, {level}", "threshold": "Score, estimate"}
-    return [
-        Section(
-            "Scores that are evidence",
-            tables(columns | {"odds": "Odds", "posterior": "Chance"}),
-            f"Give a score the points of the strongest line it reaches by the {level}, and 0 if it "
-            "reaches none. Points of independent pieces of evidence add up.",
-            "Odds: how many times likelier the score is among positives than among negatives. "
-            "Chance: of being positive, with this evidence alone. None: too few rows to say so, "
-            "which does not mean that there is no such score.",
-        )
-    ]
+    columns |= {"odds": "Odds", "posterior": "Chance"}
+    return Section(
+        "Scores that are evidence",
+        [Table("For positive", columns, rows[4:]), Table("For negative", columns, rows[3::-1])],
+        f"Give a score the points of the strongest line it reaches by the {level}, and 0 if it "
+        "reaches none. Points of independent pieces of evidence add up.",
+        "Odds: how many times likelier the score is among positives than among negatives. "
+        "Chance: of being positive, with this evidence alone. None: too few rows to say so, "
+        "which does not mean that there is no such score.",
+    )
 
 
 def evidence_facts(found: EvidenceThresholds) -> list[Table]:

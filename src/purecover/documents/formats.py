@@ -7,7 +7,6 @@ import platform
 import sys
 import unicodedata
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, Context, Decimal
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -119,12 +118,6 @@ def between(pair: tuple[float, float]) -> str:
     scale = 10**digits
     low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
     return f"{low:.{digits}f} to {high:.{digits}f}"
-
-
-def at_most(value: float) -> str:
-    """Write a bound with two digits, rounded up."""
-    up = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(value))
-    return f"{float(up):.2g}"
 
 
 def capitalized(text: str) -> str:

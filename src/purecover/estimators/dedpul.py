@@ -8,7 +8,7 @@ Where this differs from the released program:
 - the guard breaks ties between second differences that differ by rounding only, and does not
   exceed what any solution could be: with nothing in common between the samples it finds 0;
 - bandwidths refer to the standard deviation without a correction for the size of the sample;
-- the training of a network belongs to whoever made the scores.
+- the training of a network belongs to the model that made the scores.
 """
 
 from __future__ import annotations

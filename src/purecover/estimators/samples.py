@@ -65,7 +65,7 @@ def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
     """Warn of small samples."""
     if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
         return ()
-    only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled examples"
+    only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled rows"
     advice = "and so is its interval" if n_labeled < TOO_FEW_LABELED else "read its interval"
     return (f"{only}: the estimate is rough, {advice}",)
 

@@ -20,7 +20,6 @@ from purecover.documents import evidence
 from purecover.documents import many as many_reports
 from purecover.documents import summary as answers
 from purecover.documents.formats import (
-    at_most,
     cut,
     listed,
     number,
@@ -177,20 +176,19 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         tables=answers.metric_tables(report),
         alpha=answers.alpha_words(report),
         lines=[] if report.contradicted else answers.answer_lines(report)[1:],
-        thinning=_thinning_note(payload["thinned"]),
+        prices=[each for block in answers.price_blocks(report, "FILE") for each in block],
+        thinning=_thinning_note(report.counts, len(payload["counts"]["thresholds"])),
         payload=payload,
     )
 
 
-def _thinning_note(thinned: Mapping[str, Any] | None) -> str:
-    """Which counts the sliders compute from, and how near that is to all the scores."""
-    if thinned is None:
+def _thinning_note(counts: ScoreCounts, kept: int) -> str:
+    """Which counts the sliders compute from."""
+    if kept == counts.n_thresholds:
         return "The sliders compute in this page, from all scores, what purecover would compute."
     return (
-        f"The report is computed from all {thinned['n_thresholds']:,} distinct scores or bins, the "
-        f"sliders from the counts at {thinned['kept']:,} of them. That moves the observed AUC by "
-        f"at most {at_most(thinned['auc_bound'])}, and observed rates between them by at most "
-        f"{at_most(thinned['rate_bound'])}."
+        f"The report is computed from all {counts.n_thresholds:,} distinct scores or bins, the "
+        f"sliders from the counts at {kept:,} of them, at which observed rates are exact."
     )
 
 
@@ -323,7 +321,7 @@ def render_evidence(
         "Evidence strength of a score",
         evidence.evidence_headline(found, report),
         about,
-        view=evidence.evidence_sections(found),
+        section=evidence.evidence_section(found),
         chart=svg.evidence_chart(found),
         facts=evidence.evidence_facts(found),
     )

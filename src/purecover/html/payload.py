@@ -1,13 +1,11 @@
 """A report as plain data for the script of its page, thinned to a small size.
 
-The page states how far merging scores moves what its sliders compute.
+Of many scores neighboring ones are merged, and the page says so.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from itertools import chain
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +16,9 @@ from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.documents.formats import bounded
 from purecover.documents.hidden import hidden_curves
-from purecover.documents.parts import Row, Table
 from purecover.documents.summary import (
     confidence_level,
     least_delta,
-    price_blocks,
     target_of,
 )
 from purecover.html.svg import drawn_points
@@ -34,45 +30,13 @@ if TYPE_CHECKING:
     from purecover.report.saving import TrueFigures
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ThinnedCounts:
-    r"""Counts with neighboring scores merged, and bounds of the error.
-
-    Attributes
-    ----------
-    counts : ScoreCounts
-        The merged counts. Each cell has the lowest of its scores as threshold, so that observed
-        rates at the remaining thresholds, and recovered ones before any repair, are exact.
-    auc_bound : float
-        The observed AUC of the merged counts differs from the full one by at most this, the
-        recovered one by at most ``auc_bound / (beta - alpha)``.
-    rate_bound : float
-        At a threshold between two remaining ones, either observed rate differs from that of the
-        full counts by at most this.
-
-    Notes
-    -----
-    Merging forgets the order of the pairs within a cell, which then count one half. With
-    :math:`l_c` labeled and :math:`u_c` unlabeled in cell :math:`c` and :math:`l_i, u_i` at its
-    scores, the AUC moves by at most
-
-    .. math::
-
-        \frac{1}{2LU} \sum_c \Bigl(l_c u_c - \sum_{i \in c} l_i u_i\Bigr).
-
-    A threshold inside a cell is read as the next remaining one above it, which leaves out at most
-    the cell without its lowest score.
-    """
-
-    counts: ScoreCounts
-    auc_bound: float
-    rate_bound: float
-
-
 def thin_counts(
     counts: ScoreCounts, max_cells: int, *, threshold: float | None = None
-) -> ThinnedCounts:
-    r"""Merge neighboring scores into at most ``max_cells`` cells with small bounds.
+) -> ScoreCounts:
+    r"""Merge neighboring scores into at most ``max_cells`` cells.
+
+    Each cell has the lowest of its scores as threshold, so that observed rates at the remaining
+    thresholds, and recovered ones before any repair, are exact. Pairs within a cell count one half.
 
     Parameters
     ----------
@@ -85,8 +49,8 @@ def thin_counts(
 
     Returns
     -------
-    ThinnedCounts
-        The merged counts, or the same counts if they are few enough, and the bounds.
+    ScoreCounts
+        The merged counts, or the same counts if they are few enough.
 
     Notes
     -----
@@ -96,38 +60,18 @@ def thin_counts(
     Examples
     --------
     >>> from purecover import simulate, ScoreCounts
-    >>> from purecover.recovery import auc_pu
     >>> from purecover.html.payload import thin_counts
     >>> sample = simulate.binormal(1.5).sample(10_000, 50_000, alpha=0.25, random_state=0)
     >>> counts = ScoreCounts.from_scores(sample.scores, sample.labeled)
     >>> thinned = thin_counts(counts, 1000)
-    >>> thinned.counts.n_thresholds <= 1000
-    True
-    >>> abs(auc_pu(thinned.counts) - auc_pu(counts)) <= thinned.auc_bound < 5e-4
-    True
+    >>> thinned.n_thresholds <= 1000, abs(thinned.auc_pu - counts.auc_pu) < 1e-5
+    (True, True)
     """
     cells, groups = counts, max_cells
     while cells.n_thresholds > max_cells:
         cells = thinned_to_draw(counts, groups, keep=threshold, alone=True)
         groups -= groups // 10
-    if cells is counts:
-        return ThinnedCounts(counts=counts, auc_bound=0.0, rate_bound=0.0)
-    last = np.searchsorted(-counts.thresholds, -cells.thresholds)
-    first = np.append(0, last[:-1] + 1)
-    labeled, unlabeled = (
-        getattr(counts, side) / getattr(counts, f"n_{side}") for side in ("labeled", "unlabeled")
-    )
-    merged = [np.add.reduceat(share, first) for share in (labeled, unlabeled)]
-    pairs = merged[0] * merged[1] - np.add.reduceat(labeled * unlabeled, first)
-    left_out = [
-        all_of[last > first] - each[last][last > first]
-        for all_of, each in zip(merged, (labeled, unlabeled), strict=True)
-    ]
-    return ThinnedCounts(
-        counts=cells,
-        auc_bound=float(pairs[last > first].clip(0).sum()) / 2,
-        rate_bound=float(np.max(left_out, initial=0.0)),
-    )
+    return cells
 
 
 MAX_CELLS = 2000
@@ -156,9 +100,6 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``counts``
             Columns of :class:`ScoreCounts`, at most 2,000 cells, in order of decreasing score,
             with totals; ``labeled_sq`` and ``unlabeled_sq`` only where rows carry weights.
-        ``thinned``
-            None where the counts are exact. Otherwise how many distinct scores there are, how
-            many cells were kept, and the bounds of :class:`ThinnedCounts`.
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
@@ -173,8 +114,6 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``sensitivity``
             A grid of alpha and beta for a map of the AUC, the least beta - alpha that the scores
             allow, and whether positives are rare: then the grid is as wide as their intervals.
-        ``price``
-            What would narrow the answer, each with ``text``, ``width`` and ``option``.
         ``hidden``
             Metrics of all positives over theta, and theta of real labels; None without them.
         ``truth``
@@ -182,7 +121,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
 
     See Also
     --------
-    thin_counts : Merges scores, and says what that changes.
+    thin_counts : Merges scores.
 
     Notes
     -----
@@ -196,18 +135,14 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     >>> sample = simulate.binormal(1.5).sample(200, 1000, alpha=0.25, random_state=0)
     >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
     >>> payload = make_payload(report)
-    >>> payload["thinned"] is None, len(payload["counts"]["thresholds"])
-    (True, 1200)
+    >>> len(payload["counts"]["thresholds"])
+    1200
     """
     counts = report.counts
     most = _MAX_WEIGHTED_CELLS if counts.is_weighted else MAX_CELLS
     thinned = thin_counts(counts, most, threshold=report.metrics.threshold)
     return {
-        "counts": _counts(thinned.counts),
-        "thinned": None
-        if thinned.counts is counts
-        else {"n_thresholds": counts.n_thresholds, "kept": thinned.counts.n_thresholds}
-        | picked(thinned, "auc_bound", "rate_bound"),
+        "counts": _counts(thinned),
         "settings": _settings(report),
         "report": _figures(report),
         "roc_band": _band(report.roc_band),
@@ -215,7 +150,6 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         "auc_pu_half": _half_width(report),
         "histogram": _histogram(counts),
         "sensitivity": _grid(report),
-        "price": _prices(report),
         "hidden": hidden_curves(report),
         "truth": _truth(report.truth),
     }
@@ -291,17 +225,6 @@ def _edges(counts: ScoreCounts) -> FloatArray:
     largest = float(np.finfo(np.float64).max)
     reach = max(0.5, 1e-6 * min(abs(low), largest / 4))
     return np.array([max(low - reach, -largest), min(high + reach, largest)])
-
-
-def _prices(report: PUReport) -> list[dict[str, str]]:
-    """Return ways to narrow the interval of the AUC; a row without numbers has only a text."""
-    found = []
-    for item in chain.from_iterable(price_blocks(report, "FILE")):
-        rows = item.rows if isinstance(item, Table) else [Row(str(item), {"auc": "", "how": ""})]
-        for row in rows:
-            cells = row.cells
-            found.append({"text": row.title, "width": cells["auc"], "option": cells["how"]})
-    return found
 
 
 def _half_width(report: PUReport) -> Any:

@@ -25,7 +25,7 @@ from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.replicates import MANY_THRESHOLDS, BootstrapResult
-from purecover.intervals.resampling import MOST_TRIES, Replayed
+from purecover.intervals.resampling import Replayed
 from purecover.proportions import (
     GivenProportions,
     MixtureProportions,
@@ -505,7 +505,7 @@ def compare_scores(
     if n_resamples:
         again: Any = None if estimation is None else estimation.estimator
         if isinstance(given.proportions, UncertainProportions):
-            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, settings.rng))
+            again = given.proportions
         elif estimation is None:
             seen = counted[reference]
             again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)

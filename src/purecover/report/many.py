@@ -12,7 +12,7 @@ import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._codec import json_text, picked, plain_fields
+from purecover._codec import json_text, picked, plain_fields, restored
 from purecover._progress import results_of, shown
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import Frozen, public
@@ -255,20 +255,14 @@ def seed_of(seed: int, task: object, score: str) -> int:
 
 def left_out(part: Part, reason: str | None) -> ManyRow:
     """The row of what is not evaluated."""
-    return ManyRow(
-        task=part.task,
-        score=part.score,
-        n_labeled=part.n_labeled,
-        n_unlabeled=part.n_unlabeled,
-        seed=part.seed,
-        reason=reason,
-    )
+    return restored(ManyRow, part, reason=reason)
 
 
 def run_job(job: Job) -> list[ManyRow]:
     """Return the rows of a job; a complaint becomes the reason why there are no results."""
-    named = (part for part in job.parts if part.score == job.estimate_from)
-    first = next(named, None) or max(job.parts, key=_observed_auc)
+    first, *others = [p for p in job.parts if p.score == job.estimate_from] or job.parts
+    if others:
+        first = max(job.parts, key=lambda part: part.counts.auc_pu)  # type: ignore[union-attr]
     rows = [_evaluated(first, job)]
     for part in job.parts:
         if part is first:
@@ -279,11 +273,6 @@ def run_job(job: Job) -> list[ManyRow]:
         else:
             rows.append(_evaluated(part, job, rows[0]))
     return [row if job.keep else replace(row, report=None) for row in rows]
-
-
-def _observed_auc(part: Part) -> float:
-    unknown = part.counts is None or part.reason is not None
-    return -math.inf if unknown else part.counts.auc_pu  # type: ignore[union-attr]
 
 
 def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
@@ -297,18 +286,11 @@ def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
     except PurecoverError as error:
         error.function = error.function or "evaluate"
         return left_out(part, first_line(error))
-    intervals, estimated = dict(report.intervals), report.estimation is not None
-    if report.estimation is not None:
-        intervals |= report.estimation.intervals
-    shown = (*job.metrics, "alpha", "beta")
-    return ManyRow(
-        task=part.task,
-        score=part.score,
-        seed=part.seed,
-        n_labeled=report.counts.n_labeled,
-        n_unlabeled=report.counts.n_unlabeled,
+    shown, intervals = (*job.metrics, "alpha", "beta"), report.intervals
+    return replace(
+        left_out(part, None),
         proportions=report.proportions,
-        estimated_from=(first.score if first else part.score) if estimated else None,
+        estimated_from=None if report.estimation is None else (first or part).score,
         observed={name: report.metrics.observed[name] for name in job.metrics},
         recovered={name: report.metrics[name] for name in job.metrics},
         intervals={name: intervals[name] for name in shown if name in intervals},

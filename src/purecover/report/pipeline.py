@@ -36,9 +36,7 @@ from purecover.intervals.replicates import (
     measure_replicates,
 )
 from purecover.intervals.resampling import (
-    MOST_TRIES,
     GroupResampler,
-    Replayed,
     positions,
     read_groups,
 )
@@ -253,7 +251,7 @@ def read_rows(
 ) -> ScoredRows:
     """Read and count scores, a frame of any engine, or counts.
 
-    ``columns`` are arrays like the scores or, with a frame, are names of columns. No bin lies across
+    ``columns`` are arrays like the scores or, with a frame, names of columns. No bin lies across
     the threshold ``keep``.
     """
     columns = dict(columns)
@@ -556,20 +554,6 @@ class Recovery:
     only: tuple[str, ...] | None = None
     chosen_by: str | None = None
 
-    @property
-    def replicate_options(self) -> dict[str, Any]:
-        """Options of `bootstrap` by which it measures replicates in the same way."""
-        settings = self.settings
-        return {
-            # A threshold that was chosen here is chosen again in each replicate.
-            "threshold": settings.threshold,
-            "target": settings.target,
-            # The guard of a repair has decided for the replicates as well.
-            "repair": None if settings.repair is None else self.roc.repair,
-            "confidence_level": settings.confidence_level,
-            **vars(MetricOptions.among(vars(settings))),
-        }
-
     def resample(
         self,
         estimator: ProportionEstimator | None,
@@ -577,6 +561,7 @@ class Recovery:
         random_state: np.random.Generator | int,
     ) -> BootstrapResult:
         """Draw replicates of independent rows, or of groups of them."""
+        settings = self.settings
         return measure_replicates(
             self.rows.counts,
             (self.roc, self.roc_pr),
@@ -587,8 +572,14 @@ class Recovery:
             chosen_by=self.chosen_by,
             curves=self.only is None,
             random_state=random_state,
-            progress=self.settings.progress,
-            **self.replicate_options,
+            progress=settings.progress,
+            # A threshold that was chosen here is chosen again in each replicate.
+            threshold=settings.threshold,
+            target=settings.target,
+            # The guard of a repair has decided for the replicates as well.
+            repair=None if settings.repair is None else self.roc.repair,
+            confidence_level=settings.confidence_level,
+            **vars(MetricOptions.among(vars(settings))),
         )
 
     def report(
@@ -819,7 +810,7 @@ def make_report(
         rng = settings.rng
         again: Any = None if estimation is None else estimation.estimator
         if isinstance(given.proportions, UncertainProportions):
-            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
+            again = given.proportions
         elif estimation is None:
             again = given.following(rows.counts, rng, grouped=rows.n_groups is not None)
         drawn, estimation = draw_replicates(
