@@ -1,8 +1,8 @@
 """Faults of data and of alpha: in how many samples a report warns, and how often without a fault.
 
 Tables of scikit-learn, and simulated ones, get labels at random. A forest, boosting or logistic
-regression scores every row out of fold; then a fault is made. Twelve simulated kinds of scores are
-sound data, too. ``python -m studies.faults --write`` takes a few minutes on one core.
+regression scores every row out of fold; then a fault is made. Simulated scores of twelve kinds are
+sound data, too. ``python -m studies.faults --write`` takes twelve minutes of processor time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from studies._common import arguments, publish, table
-from studies._worlds import HELD_OUT, Cell, World
+from studies._worlds import WORLDS, Cell, World
 
 import purecover as pu
 
@@ -115,7 +115,7 @@ def main() -> None:
     parser = arguments(__doc__ or "", replicates=50)
     options = parser.parse_args()
     # Scores of twenty values have a fault: that they are tied.
-    worlds = [world for world in HELD_OUT if world.name != "rounded normal"]
+    worlds = [world for world in WORLDS if world.name != "rounded normal"]
     jobs = [(judge_model, name) for name in MODELS] + [(judge_world, world) for world in worlds]
     samples = Parallel(-1)(
         delayed(judge)(each, i, options.seed)

@@ -91,7 +91,8 @@ def _grid(tables: Sequence[Table]) -> list[str]:
             cells = [row.cells.get(key, "") for key in table.columns]
             cells = cells if known else list(row.cells.values())
             title = cut(" ".join(row.title.split()), _LONGEST_TITLE)
-            lines.append([f"{indent}{title}", *map(_typed, cells)])
+            typed = (cut(cell, _LONGEST_WORDS).replace("–", "-") for cell in cells)
+            lines.append([f"{indent}{title}", *(cell.replace("−", "-") for cell in typed)])
     full = [line for line in lines if len(line) > 1]
     columns = list(zip(*full, strict=True))
     widths = [max(map(len, column)) for column in columns]
@@ -113,11 +114,6 @@ def _word_lines(tables: Sequence[Table]) -> list[str]:
     for row in (row for table in tables for row in table.rows):
         lines += wrapped(f"{row.title}: {' '.join(filter(None, row.cells.values()))}", "  ")
     return lines
-
-
-def _typed(text: str) -> str:
-    """Replace dashes and minus signs by the sign that a keyboard has."""
-    return cut(text, _LONGEST_WORDS).replace("–", "-").replace("−", "-")
 
 
 def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:

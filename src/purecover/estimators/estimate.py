@@ -54,10 +54,6 @@ class PriorEstimate(Saved, Frozen):
     delta_pure, delta_pure_noisy : float or None
         Beta - alpha if the best scores were all positives, where that is not assumed: with clean
         labels, and with the worst scores all negatives and labels that may be wrong.
-    delta_clean, delta_noisy : float or None
-        Mean of beta - alpha if labels are clean and if some are wrong, where both are weighed.
-    alpha_clean : tuple of float or None
-        Ends of the interval of alpha if labels are clean, where both are weighed.
     """
 
     estimator: str
@@ -75,6 +71,3 @@ class PriorEstimate(Saved, Frozen):
     n_alike: float | None = None
     delta_pure: float | None = None
     delta_pure_noisy: float | None = None
-    delta_clean: float | None = None
-    delta_noisy: float | None = None
-    alpha_clean: Ends | None = None

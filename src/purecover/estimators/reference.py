@@ -248,8 +248,7 @@ class ReferencePosterior(PriorEstimator):
         :class:`LabelCurve` is right; ``"n_alike"``, how many problems of equal weight the
         posterior depends on; ``"delta_pure"``, beta - alpha if the best scores were all positives
         and all labels right; ``"delta_pure_noisy"``, if labels may be wrong and the worst scores
-        were all negatives; ``"delta_clean"`` and ``"delta_noisy"``, its mean if labels are clean
-        and if they are not; and ``"alpha_interval"``, ``"beta_interval"`` and
+        were all negatives; and ``"alpha_interval"``, ``"beta_interval"`` and
         ``"delta_interval"`` at 95 %.
 
     See Also
@@ -321,8 +320,6 @@ class ReferencePosterior(PriorEstimator):
         draws = similar.draws(N_DRAWS, np.random.default_rng(SEED))
         alpha, beta = map(float, draws.mean(axis=0))
         ends = ends_of_draws(draws, 0.95)
-        right = draws[:, 1] == 1
-        delta = draws[:, 1] - draws[:, 0]
         low, high = ends["delta"]
         pure_noisy = delta_of(expit(features["curve_a"]), expit(features["curve_b"]))
         details: dict[str, Any] = {
@@ -334,9 +331,6 @@ class ReferencePosterior(PriorEstimator):
             "delta_pure_noisy": None if clean else float(pure_noisy),
             **{f"{name}_interval": pair for name, pair in ends.items()},
         }
-        for name, where in (("delta_clean", right), ("delta_noisy", ~right)):
-            if where.any():
-                details[name] = float(delta[where].mean())
         return Inclusions(alpha / beta, (1 - beta) / (1 - alpha), (), details)
 
     def draws(self, n: int, random_state: int = SEED) -> FloatArray:
@@ -377,14 +371,6 @@ class ReferencePosterior(PriorEstimator):
         draws = self._similar.draws(N_DRAWS, np.random.default_rng(SEED))
         ordered = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")]
         return np.asarray(ordered[np.minimum((place * N_DRAWS).astype(np.intp), N_DRAWS - 1)])
-
-    def _alpha_if_clean(self, level: float) -> tuple[float, float] | None:
-        """Ends of the interval of alpha if every label is right; None if none of them can be."""
-        draws = self.draws(N_DRAWS)
-        clean = draws[draws[:, 1] == 1]
-        if self.clean == "always" or len(clean) < 100:
-            return None
-        return ends_of_draws(clean, level)["alpha"]
 
     def _posterior_ends(self, level: float) -> NamedEnds:
         return ends_of_draws(self.draws(N_DRAWS), level)

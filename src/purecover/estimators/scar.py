@@ -14,7 +14,6 @@ from purecover._codec import Saved
 from purecover._inputs import column_names, encode_labels, is_frame, read_columns
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
-from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.interval import Interval
 
 TOP = 0.5
@@ -87,7 +86,7 @@ def scar_test(
     labeled: ArrayLike,
     *,
     scores: ArrayLike,
-    alpha: float | Interval | Any,
+    alpha: float | Interval,
     n_permutations: int = 200,
     random_state: RandomState = 0,
 ) -> ScarTest:
@@ -101,11 +100,11 @@ def scar_test(
         True where the row carries the positive label.
     scores : array-like of shape (n,)
         Held-out scores, larger for positives, such as those of :func:`cross_fit_scores`.
-    alpha : float, Interval, AuditPosterior or PriorEstimate
+    alpha : float or Interval
         Share of positives among the unlabeled, known from elsewhere: a registry, or an audit. A
-        number is taken as exact; an audit, or anything else with an interval of alpha, counts
-        with the lower end of the interval. Estimators assume random labels, so that their
-        estimate makes the test all but blind.
+        number is taken as exact; an interval, such as ``audit.combine(...).alpha``, counts with
+        its lower end. Estimators assume random labels, so that their estimate makes the test all
+        but blind.
     n_permutations : int, default=200
         Number of simulated labelings.
     random_state : int, numpy.random.Generator or None, default=0
@@ -142,9 +141,9 @@ def scar_test(
     *Uncertain alpha.* The smaller alpha, the smaller and purer the set, and the more of the
     labeled may be in it: the lower end of an interval favors random labels most, and what is
     rejected there is rejected for any alpha of the interval. A 95 % interval lies above alpha
-    once in forty times, and the level is exceeded by no more than that. Take the audit itself
-    and not its estimate, which is too large as often as too small: with 400 audited rows a
-    test of level 0.05 then rejects random labels several times as often.
+    once in forty times, and the level is exceeded by no more than that. Take the interval of an
+    audit and not its estimate, which is too large as often as too small: with 400 audited
+    rows a test of level 0.05 then rejects random labels several times as often.
 
     *Few hidden positives.* With fewer than five unlabeled rows in the set the test does not
     decide: the p-value is 1, and a note says so.
@@ -233,27 +232,16 @@ def scar_test(
     )
 
 
-def _alpha_ends(alpha: Any) -> tuple[float, float]:
+def _alpha_ends(alpha: float | Interval) -> tuple[float, float]:
     """The ends of an interval, or twice the number that is given."""
-    interval = alpha
-    if isinstance(alpha, PriorEstimate):
-        interval = alpha.intervals.get("alpha")
-        if interval is None:
-            hint = "let evaluate draw replicates: n_resamples=200"
-            raise valid.bad_value("alpha", "one with an interval of alpha", "none", hint)
-    elif not isinstance(alpha, Interval):
-        # Audits, which are not known at this depth, hold their interval under this name.
-        interval = getattr(alpha, "alpha", alpha)
-    if isinstance(interval, Interval):
-        ends = (interval.low, interval.high)
+    if isinstance(alpha, Interval):
+        ends = (alpha.low, alpha.high)
         low, high = (valid.check_real("alpha", end, low=0, high=1) for end in ends)
         if not low < min(high, 1):
             raise valid.bad_value("alpha", "an interval that ends after it begins", repr(ends))
         return low, high
-    if interval is not alpha:
-        must = "a number in (0, 1), an Interval, or an estimate with an interval of alpha"
-        raise valid.bad_type("alpha", must, alpha, "such as audit.combine(...)")
-    number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither")
+    hint = "of an audit or an estimate pass the interval of alpha, such as audit.combine(...).alpha"
+    number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither", hint=hint)
     return number, number
 
 

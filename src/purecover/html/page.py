@@ -120,7 +120,8 @@ def _curve_chart(
     areas = {k: number(area, 3) for k, (area, _, _) in shown.items()}
     x, y = (report.metrics.get(name, math.nan) for name in axes)
     horizontal, vertical = axes.values()
-    said = ", ".join(f"under the {k} one {area}" for k, area in areas.items())
+    words = {k: "corrected" if k == "recovered" else k for k in shown}
+    said = ", ".join(f"under the {words[k]} one {area}" for k, area in areas.items())
     return svg.make_chart(
         kind,
         title,
@@ -128,7 +129,7 @@ def _curve_chart(
         axes=(horizontal, vertical),
         curves=[
             ("chance", *chance),
-            *((k, f"{k} ({word} {areas[k]})", *points) for k, (_, *points) in shown.items()),
+            *((k, f"{words[k]} ({word} {areas[k]})", *at) for k, (_, *at) in shown.items()),
         ],
         band=getattr(report, f"{kind}_band"),
         point=(x, y, f"threshold {report.metrics.threshold:.4g}"),

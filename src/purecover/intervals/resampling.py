@@ -78,6 +78,10 @@ _LOOKED_UP = 255
 """Larger groups are drawn by NumPy: they are few, or there are too many sizes for tables."""
 
 
+_MANY = 20
+"""Missing rows for each group from which on NumPy draws them by group."""
+
+
 @dataclass(frozen=True, eq=False)
 class Multinomial:
     r"""Draws with replacement out of groups of given sizes: how many fall into each.
@@ -139,6 +143,8 @@ class Multinomial:
         while (again := np.flatnonzero(missing < 0)).size:
             drawn[again] = self._poisson(rng, again.size)
             missing[again] = self.n - drawn[again].sum(axis=1)
+        if missing.sum() > _MANY * drawn.size:  # the others take memory by rows
+            return drawn + rng.multinomial(missing, self.tally / self.n)
         places = rng.integers(0, self.n, int(missing.sum()))
         rest = np.searchsorted(self._ends, places, side="right")
         rest += np.repeat(np.arange(size) * self.tally.size, missing)

@@ -343,8 +343,7 @@ class Estimation:
         own = getattr(self.estimator, "interval_method", "bootstrap") != "bootstrap"
         if own and independent:
             ends = self.estimator.interval(confidence_level=level)  # type: ignore[attr-defined]
-            clean = getattr(self.estimator, "_alpha_if_clean", lambda _: None)(level)
-            return replace(estimate, intervals=ends, alpha_clean=clean)
+            return replace(estimate, intervals=ends)
         if replicates is None:
             return estimate
         names = [name for name in PROPORTIONS if not (estimate.beta_given and name == "beta")]
@@ -427,8 +426,6 @@ def find_proportions(
         n_alike=diagnostics.get("n_alike"),
         delta_pure=None if pure is None else (beta or 1) * pure,
         delta_pure_noisy=diagnostics.get("delta_pure_noisy") if beta is None else None,
-        delta_clean=diagnostics.get("delta_clean"),
-        delta_noisy=diagnostics.get("delta_noisy"),
     )
     if "beta" in given.ranges:
         return _within_beta(counts, given, estimate)
@@ -451,8 +448,6 @@ def _within_beta(
         estimate,
         proportions=used,
         clean_probability=None if estimate.clean_probability is None else clean,
-        delta_clean=None,
-        delta_noisy=None,
         notes=(*estimate.notes, f"beta was given to lie between {low:g} and {high:g}"),
     )
     return used, Estimation(estimate, again)

@@ -165,10 +165,6 @@ class PUReport(Paged, Frozen):
         """
         return self.contradicted or self.roc.auc_direct < 0
 
-    def _auc_at(self, delta: float) -> float:
-        """Return the AUC if beta - alpha were ``delta``."""
-        return min(max(0.5 + (self.auc_pu - 0.5) / delta, 0.0), 1.0)
-
     @property
     def contradiction(self) -> str:
         """In what way alpha and beta contradict the scores, and what to do; empty if not."""
