@@ -245,11 +245,8 @@ class ScoreCounts:
         ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
         """
         names = {"score": score, "labeled": labeled}
-        names |= {
-            parameter: column
-            for parameter, column in (("sample_weight", sample_weight), ("by", by))
-            if column is not None
-        }
+        more = {"sample_weight": sample_weight, "by": by}
+        names |= {parameter: column for parameter, column in more.items() if column is not None}
         labels = {"positive_label": positive_label, "negative_label": negative_label}
         tolerance = valid.check_real("tolerance", tolerance, low=0, high=1)
         exact_limit = valid.check_integer("exact_limit", exact_limit, low=0)

@@ -18,7 +18,7 @@ from purecover.intervals.interval import Varied
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.means import Masses, even_bins, isotonic_frequency
-from purecover.recovery.rates import check_agreement, check_data
+from purecover.recovery.rates import check_agreement, check_data, effective_sizes
 
 STRENGTHS = {"supporting": 1, "moderate": 2, "strong": 4, "very strong": 8}
 """Points of each strength: eighths of the exponent of the odds of very strong evidence."""
@@ -172,11 +172,6 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
         return "\n".join([top, *lines, f"bounds vary {self.varied}"])
 
 
-def bins_for(counts: ScoreCounts) -> int:
-    """Return the number of bins of the likelihood ratio."""
-    return int(np.clip(math.sqrt(Masses.of(counts, 0.0, 1.0).sizes[0]) / 3, 10, 60))
-
-
 def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) -> FloatArray:
     """Return middles of bins, from the lowest, and logarithms of likelihood ratios there."""
     masses = Masses.of(counts, shares.alpha, shares.beta)
@@ -305,7 +300,7 @@ def evidence_thresholds(
             hint="the published strengths are made for positives that are fewer than the others",
         )
     points = np.array([*(-k for k in reversed(STRENGTHS.values())), *STRENGTHS.values()])
-    n_bins = bins_for(counts)
+    n_bins = int(np.clip(math.sqrt(effective_sizes(counts)[0]) / 3, 10, 60))
 
     def odds_at(share: float) -> FloatArray:
         return np.asarray(evidence_constant(share) ** (points / 8))

@@ -195,28 +195,27 @@ class BootstrapResult(Frozen):
         values = self.replicates[metric]
         defined = values[~np.isnan(values)]
         estimate = self.estimates[metric]
-        low = high = float("nan")
-        method = f"bootstrap percentile, {self.method}"
-        if defined.size >= 0.95 * values.size:
-            tail = (1 - self.confidence_level) / 2
-            if defined.max() > defined.min() or metric in PROPORTIONS:
-                if metric in _UNBOUNDED:  # replicates themselves: nothing lies before infinity
-                    rank = max(int(tail * (defined.size + 1)), 1)
-                    low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
-                else:
-                    low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
-                if low == high and metric not in PROPORTIONS:
-                    low = high = math.nan
-                if metric in _NOISY and not np.isnan(estimate):
-                    # What replicates add, and at the low end also what the data have added to the
-                    # estimate, half as much again where probabilities are right (simulated).
-                    shift = max(float(np.median(defined)) - estimate, 0.0)
-                    low, high = max(low - 2.5 * shift, 0.0), max(high - shift, 0.0)
-                    method = f"bootstrap percentile, less what noise adds, {self.method}"
-                if metric in _LEANING and not np.isnan(estimate):
-                    ends = _bias_corrected(defined, estimate, tail)
-                    low, high = min(low, ends[0]), max(high, ends[1])
-                    method = f"bootstrap percentile, plain or bias-corrected, {self.method}"
+        low = high = math.nan
+        kind, tail = "percentile", (1 - self.confidence_level) / 2
+        moves = defined.size >= 0.95 * values.size and defined.max() > defined.min()
+        if metric in PROPORTIONS or (moves and metric not in _UNBOUNDED):
+            low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
+        elif moves:  # replicates themselves: nothing lies before infinity
+            rank = max(int(tail * (defined.size + 1)), 1)
+            low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
+        if low == high and metric not in PROPORTIONS:
+            low = high = math.nan
+        if moves and metric in _NOISY and not np.isnan(estimate):
+            # What replicates add, and at the low end also what the data have added to the
+            # estimate, half as much again where probabilities are right (simulated).
+            shift = max(float(np.median(defined)) - estimate, 0.0)
+            low, high = max(low - 2.5 * shift, 0.0), max(high - shift, 0.0)
+            kind += ", less what noise adds"
+        if moves and metric in _LEANING and not np.isnan(estimate):
+            ends = _bias_corrected(defined, estimate, tail)
+            low, high = min(low, ends[0]), max(high, ends[1])
+            kind += ", plain or bias-corrected"
+        method = f"bootstrap {kind}, {self.method}"
         if self.optimism is not None and metric in METRICS and METRICS[metric].kind == "threshold":
             method += ", less the optimism of the threshold"
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
@@ -242,12 +241,11 @@ class BootstrapResult(Frozen):
     def number_intervals(self) -> dict[str, tuple[float, float]]:
         """Return percentile intervals of the numbers of true and false predictions."""
         tail = (1 - self.confidence_level) / 2
-        ends = {}
-        for name, values in self._numbers.items():
-            low, high = (float(q) for q in np.quantile(values, [tail, 1 - tail]))
-            if low < high:
-                ends[name] = (low, high)
-        return ends
+        found = {
+            name: np.quantile(values, [tail, 1 - tail]).tolist()
+            for name, values in self._numbers.items()
+        }
+        return {name: (low, high) for name, (low, high) in found.items() if low < high}
 
     @public
     def roc_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
@@ -844,14 +842,8 @@ class Repeating:
         """Return ``measure`` by replicate, one row each; an estimator varies alpha and beta."""
         rng = valid.check_random_state(self.random_state)
         thin = counts.thinned(MAX_MEASURED)
-        blocks = draws(
-            resampling.resampler_for(thin),
-            thin,
-            proportions,
-            self.estimator,
-            self.n_resamples,
-            rng,
-        )
+        rows = resampling.resampler_for(thin)
+        blocks = draws(rows, thin, proportions, self.estimator, self.n_resamples, rng)
         return np.array(
             [measure(*each) for block in blocks for each in block.each(thin, proportions)]
         )

@@ -187,9 +187,8 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
         step = np.linalg.solve(hessian, gradient)
         if np.abs(step).max() < 1e-10:
             return float(theta[0]), float(theta[1])
-        while (reached := gain(theta + step)) < height - 1e-12 * abs(height) and np.abs(
-            step
-        ).max() > 1e-10:
+        least = height - 1e-12 * abs(height)
+        while (reached := gain(theta + step)) < least and np.abs(step).max() > 1e-10:
             step /= 2
         theta, height = theta + step, reached
     line = theta @ columns
