@@ -350,9 +350,9 @@ class Source:
 def replacing(
     path: Path, *, prefix: str | None = None, suffix: str = "", durable: bool = False
 ) -> Iterator[BinaryIO]:
-    """Open a file beside ``path`` that takes its name, and its permissions, once it is complete.
+    """Open a file next to ``path`` that takes its name, and its permissions, once it is complete.
 
-    Whatever goes wrong before, ``path`` stays as it was and nothing is left beside it. With
+    Whatever goes wrong before, ``path`` stays as it was and nothing is left next to it. With
     ``durable`` the content reaches the disk before the name changes, and the folder after it.
     """
     path = Path(os.path.realpath(path))  # so that a link stays one

@@ -67,7 +67,7 @@ def assumptions_section(report: PUReport) -> Section:
     pure = {
         "determined": "Not assumed: alpha was given.",
         "assumed": "Assumed.",
-        "estimated": "Not assumed: similar real problems show how pure such ends are.",
+        "estimated": "Not assumed: similar real problems show the shares of positives there.",
     }
     doubt = clean.message if clean is not None and clean.fired else ""
     if found is not None and found.clean_probability is not None:

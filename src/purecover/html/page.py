@@ -373,7 +373,7 @@ def _identity(
 def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **values: Any) -> str:
     """A page from our template, with our style sheets and scripts inside and a policy for them.
 
-    The template gets ``style``, ``scripts`` and ``policy`` beside the ``values``.
+    The template gets ``style``, ``scripts`` and ``policy`` with the ``values``.
     """
     from markupsafe import Markup
 

@@ -99,7 +99,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
-            Its figures, from the full counts.
+            Its metrics, from the full counts.
         ``roc_band``, ``pr_band``
             Bands, where there are replicates.
         ``auc_pu_half``
@@ -113,7 +113,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``hidden``
             Metrics of all positives over theta, and theta of real labels; None without them.
         ``truth``
-            True figures, if they are known.
+            True metrics, if they are known.
 
     See Also
     --------

@@ -122,7 +122,7 @@ class ScoreComparison(Paged, Frozen):
         """A row for each metric and score; see :meth:`ScoreCounts.frame`.
 
         ``low`` and ``high`` are the ends of the interval of the recovered value; ``difference``
-        and its ends stand beside all scores but the baseline.
+        and its ends are shown for all scores but the baseline.
         """
         rows = []
         for metric, found in self.differences.items():
@@ -373,7 +373,7 @@ def compare_scores(
     n_resamples: int | None = None,
     **options: Unpack[CompareKeywords],
 ) -> ScoreComparison:
-    r"""Compare models that scored the same rows: recovered figures and paired differences.
+    r"""Compare models that scored the same rows: corrected metrics and paired differences.
 
     Alpha and beta belong to the data, not to a model: one pair serves all scores.
 
@@ -398,7 +398,7 @@ def compare_scores(
     groups : array-like of shape (n,) or str, optional
         Which rows depend on each other, or their column; whole groups are resampled then.
     truth : array-like of shape (n,) or str, optional
-        True classes, to be shown beside the recovered figures. They are used for nothing else.
+        True classes, shown next to the corrected metrics. They are used for nothing else.
     judged : JudgedRows, array-like of shape (n,) or str, optional
         Verdicts on rows, as in :func:`evaluate`. Alpha and beta are then estimated from the score
         by which the rows were drawn.

@@ -25,7 +25,7 @@ def first_line(error: Exception) -> str:
 class Columns:
     """Which columns are what, after the door.
 
-    ``labels`` are columns by name, None for labels that were given beside the data; ``scores``
+    ``labels`` are columns by name, None for labels that were given apart from the data; ``scores``
     are the columns of scores that go with each of them.
     """
 
