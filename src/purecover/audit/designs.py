@@ -45,7 +45,7 @@ _WORDS = {
 
 
 ANSWERS = ".judged.csv"
-"""End of the name of a file of answers beside the file of data: scores.csv, scores.judged.csv."""
+"""End of the name of a file of answers next to the file of data: scores.csv, scores.judged.csv."""
 
 
 def answers_beside(file: str | Path) -> Path:

@@ -135,7 +135,7 @@ def draw(
     scores : array-like of shape (n,)
         The scores, larger means more positive.
     labeled : array-like of shape (n,)
-        True where the example carries the positive label.
+        True where the row carries the positive label.
     n : int, default=10
         How many unlabeled rows to judge; :func:`plan` says how many are needed.
     design : {"top", "random", "stratified"}, default="top"
@@ -284,7 +284,7 @@ def plan(
     Notes
     -----
     Of a random sample the interval is that of the beta posterior with Jeffreys' prior, at the
-    alpha of the guess that is nearest to 1/2; roughly
+    expected alpha that is nearest to 1/2; roughly
     :math:`n \approx (2 z/w)^2 \alpha(1-\alpha)`. With data the width is the mean over the verdicts
     that the scores make likely, of the posterior of :func:`combine`.
 
@@ -357,7 +357,7 @@ def _first(enough: Callable[[int], bool], most: int) -> int:
 
 
 def _widest(guess: Any) -> float:
-    """The alpha nearest to 1/2 that a guess allows."""
+    """The expected alpha nearest to 1/2."""
     if guess is None:
         return 0.5
     pair = guess if valid.is_iterable(guess) and not isinstance(guess, (str, bytes)) else [guess]
