@@ -356,7 +356,7 @@ def error_rates(file: str, /, **given: Any) -> int:
             what = f"column {show(table.columns['labeled'])} of {source}"
             shown = files.first_few([show(word) for word in words.values])
             raise CommandError(
-                f"{what} must tell known negatives from the mixture, got {shown}.\n"
+                f"{what} must distinguish known negatives from the mixture, got {shown}.\n"
                 "Hint: name the value that marks known negatives with --negative-label, or their "
                 "file with --negatives."
             )

@@ -440,11 +440,7 @@ class RecoveredPr(Frozen, Tabular):
         return picked(self, *curve, "area", "repair", "proportions")
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "threshold": self.thresholds,
-            "recall": self.recall,
-            "precision": self.precision,
-        }
+        return {"threshold": self.thresholds, "recall": self.recall, "precision": self.precision}
 
     def __repr__(self) -> str:
         return (
