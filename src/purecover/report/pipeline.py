@@ -35,11 +35,7 @@ from purecover.intervals.replicates import (
     Resampling,
     measure_replicates,
 )
-from purecover.intervals.resampling import (
-    GroupResampler,
-    positions,
-    read_groups,
-)
+from purecover.intervals.resampling import GroupResampler, positions, read_groups
 from purecover.proportions import (
     RANDOM_VERDICTS,
     GivenProportions,
