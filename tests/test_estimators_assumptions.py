@@ -223,5 +223,5 @@ def test_doors():
 
 
 def test_too_few_labeled():
-    with pytest.raises(InvalidInputError, match="such that 20 examples are labeled"):
+    with pytest.raises(InvalidInputError, match="such that 20 rows are labeled"):
         scar_test(np.arange(100.0), np.arange(100) > 85, scores=np.arange(100.0), alpha=0.2)

@@ -2,7 +2,7 @@
 
 A fresh environment in a temporary folder gets the newest wheel, first alone and then with
 figures. There, with no repository in reach, every example of the tutorial and of the README is
-run: what a page prints must come out. The sizes and times on the way are printed too.
+run: the output must be that of the page. The sizes and times on the way are printed too.
 
 The examples run in the other environment by this same file (``--inside``), which hence needs
 nothing but the standard library.

@@ -274,7 +274,7 @@ class Api:
             job.notes, job.figures = found.notes, found.figures
         except jobs.WorkError as error:
             job.state, job.error = "failed", str(error)
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - the caller must hear of it
             job.state, job.error = "failed", f"internal error, {type(error).__name__}: {error}"
         finally:
             self.store.end_job(job)
@@ -327,7 +327,7 @@ class Api:
         job = self._job(request)
         if job.state != "done":
             raise ApiError(409, "the report is not finished, or could not be made.")
-        if not (job.folder / name).is_file():  # by whoever tidies the temporary folder
+        if not (job.folder / name).is_file():  # by a cleaner of the temporary folder
             raise ApiError(404, "the report was removed from the disk; make it again.")
         stem = re.sub(r"(\.gz)?$", "", job.name, flags=re.IGNORECASE).rpartition(".")[0] or job.name
         return FileResponse(

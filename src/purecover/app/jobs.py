@@ -197,7 +197,7 @@ class Evaluate(Struct, tag=True):
 
 
 class Judge(Struct, tag=True):
-    """Save answers about rows of a file, beside it, and find the next rows."""
+    """Save answers about rows of a file, next to it, and find the next rows."""
 
     folder: str
     file: str
@@ -246,7 +246,7 @@ class NextRow(Struct):
 
 
 class Judged(Struct, tag=True):
-    """What the answers show so far, and the next rows to be judged."""
+    """Results of the answers so far, and the next rows to be judged."""
 
     rows: list[NextRow]
     figure: str
@@ -397,7 +397,7 @@ class Pool:
             except LostError:
                 if self._closed:
                     raise
-                while self._idle:  # whoever killed one may have killed them all
+                while self._idle:  # one kill may have killed them all
                     await self._idle.pop().kill()
             return await self._try(task, timeout, progress)
 

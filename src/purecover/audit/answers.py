@@ -38,7 +38,7 @@ ALMOST_SURE = 0.999
 """Confidence of the statement that a range contradicts the scores."""
 
 ANYWHERE = 0.05
-"""Weight of a uniform prior beside the posterior of the scores: verdicts that contradict the
+"""Weight of a uniform prior added to the posterior of the scores: verdicts that contradict the
 scores win."""
 
 CONFLICT = 0.05
@@ -183,7 +183,7 @@ def weigh(
         with np.errstate(divide="ignore"):
             odds += most + np.log(likely[s] @ shifts.T)
     odds += log[:, None]
-    # Hidden positives unlike the labeled ones may lie where these do not; those like them may not,
+    # Hidden positives that differ from the labeled ones may lie where these do not; others may not,
     # which is no evidence against them.
     odds[:, 0] -= np.log(max(weight[purity.possible].sum() / weight.sum(), _EDGE))
     odds[~purity.possible, 0] = -np.inf

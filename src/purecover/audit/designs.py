@@ -44,7 +44,7 @@ _WORDS = {
 
 
 ANSWERS = ".judged.csv"
-"""End of the name of a file of answers beside the file of data: scores.csv, scores.judged.csv."""
+"""End of the name of a file of answers next to the file of data: scores.csv, scores.judged.csv."""
 
 
 def answers_beside(file: str | Path) -> Path:
@@ -422,7 +422,7 @@ def draw(
     scores : array-like of shape (n,)
         The scores, larger means more positive.
     labeled : array-like of shape (n,)
-        True where the example carries the positive label.
+        True where the row carries the positive label.
     n : int, default=10
         How many unlabeled rows to judge; :func:`plan` says how many are needed.
     design : {"top", "random", "stratified"}, default="top"

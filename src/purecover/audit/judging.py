@@ -40,7 +40,7 @@ from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval
 
 ANSWERS = {"yes": 1, "no": 0, "skip": -1}
-"""What a judge can say of a row, as it stands in the file, with the verdict that it means."""
+"""Answers of a judge, as the file has them, with the verdict that each means."""
 
 TEN = 10
 """Answers that are enough if nobody says how narrow the interval has to be."""
@@ -98,7 +98,7 @@ class Judging:
     cells : callable
         Returns the text of each column that a judge may see, for the position of a row.
     judge : str
-        Who judges; may be empty.
+        Name of the judge; may be empty.
     figure : {"alpha", "auc", "precision"}
         What the interval is of.
     threshold, review
@@ -157,7 +157,7 @@ class Judging:
         if kind == "top":
             others &= stratum == 0
         rest = np.random.default_rng(0).permutation(np.flatnonzero(others))
-        rest = rest[~np.isin(rest, in_file)]  # in the same order whoever has judged what
+        rest = rest[~np.isin(rest, in_file)]  # in the same order for every judge
         if kind == "stratified":  # evenly from all strata, wherever a judge stops
             place = np.zeros(rest.size, dtype=np.int64)
             for s in range(len(cuts) + 1):
@@ -298,7 +298,7 @@ class Judging:
         if self._alike > _MANY_ALIKE:
             if any(self.tally().values()) or not self.cells(row):
                 return ""
-            return "The columns shown do not tell most rows apart: look them up by number."
+            return "The columns shown do not distinguish most rows: look them up by number."
         twin = self.twin(row)
         return "" if twin is None else f"Looks like row {twin[0] + 1:,}, which you gave {twin[1]}."
 

@@ -77,7 +77,7 @@ def plan(
     Notes
     -----
     Of a random sample the interval is that of the beta posterior with Jeffreys' prior, at the
-    alpha of the guess that is nearest to 1/2; roughly
+    expected alpha that is nearest to 1/2; roughly
     :math:`n \approx (2 z/w)^2 \alpha(1-\alpha)`. With data the width is the mean over the verdicts
     that the scores make likely, of the posterior of :func:`combine`.
 
@@ -181,7 +181,7 @@ def first(enough: Callable[[int], bool], most: int) -> int:
 
 
 def _widest(guess: Any) -> float:
-    """The alpha nearest to 1/2 that a guess allows."""
+    """The expected alpha nearest to 1/2."""
     if guess is None:
         return 0.5
     pair = guess if valid.is_iterable(guess) and not isinstance(guess, (str, bytes)) else [guess]

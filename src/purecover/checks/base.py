@@ -102,7 +102,7 @@ class CheckContext:
         Whether the threshold was named by the caller, not chosen on these data.
     optimism : tuple of float or None
         By how much choosing the threshold on these data raises the observed true- and
-        false-positive rates, by the replicates; the figures are corrected for it.
+        false-positive rates, by the replicates; the metrics are corrected for it.
     prior : float or None
         Share of positives in the population that precision is for, if known.
     n_groups : int or None
@@ -111,8 +111,6 @@ class CheckContext:
         Whether the intervals of the report vary alpha and beta too.
     estimation : PriorEstimate or None
         How alpha and beta were estimated, if they were.
-    beta_given : bool
-        Whether the caller gave beta; False if it is 1 by default with a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
     audit : UncertainProportions or None
@@ -129,7 +127,6 @@ class CheckContext:
     n_groups: int | None = None
     interval_varies_proportions: bool = False
     estimation: PriorEstimate | None = None
-    beta_given: bool = True
     stated: tuple[str, float] | None = None
     audit: UncertainProportions | None = None
 
@@ -171,7 +168,7 @@ not_applicable = partial(Finding, "not applicable")
 
 
 def count(number: float) -> str:
-    """Format a number of examples; an effective number need not be whole."""
+    """Format a number of rows; an effective number need not be whole."""
     return f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
 
 
@@ -266,8 +263,8 @@ def shortfall(
 
     Tests :math:`p_{few} \ge r\,p_{many}` for two independent binomial counts: the signed
     root of the likelihood ratio against the nearest :math:`(rp, p)`, with a continuity
-    correction of half a count each. Unlike the estimate divided by its standard error it
-    stays valid if a tail has only a handful of examples. 0 if nothing falls short.
+    correction of half a count each. It stays valid if a tail has only a handful of rows, which
+    the estimate divided by its standard error does not. 0 if nothing falls short.
     """
     from scipy.special import xlogy
 

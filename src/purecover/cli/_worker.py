@@ -150,7 +150,7 @@ def _command(file: str, request: ReportRequest) -> str:
 
 
 def _figures(report: Any) -> dict[str, float]:
-    """The few figures that the list of reports shows."""
+    """The few numbers that the list of reports shows."""
     withheld = report.infeasible or report.contradicted  # clipped, it is no finding
     figures = {} if withheld else {"auc": report.auc}
     shares = report.proportions
@@ -217,7 +217,7 @@ def _answers() -> Tell:
 
 
 def _listen(root: Path) -> queue.SimpleQueue[Task]:
-    """Tasks as they come. If the server is gone, so is the reason for its folder and this process.
+    """Tasks in their order. Without the server, its folder and this process have no purpose.
 
     A server that stops in order kills its workers and removes the folder itself; this is for one
     that was killed.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
-# The palette of Okabe and Ito, told apart with any kind of color vision.
+# The palette of Okabe and Ito, distinct with any kind of color vision.
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9",
 )  # fmt: skip
@@ -305,7 +305,7 @@ def limits(*values: ArrayLike) -> tuple[float, float]:
 
 
 def legend(ax: Axes, *, beside: bool) -> None:
-    """Add a legend beside the picture, or else where it hides least."""
+    """Add a legend next to the picture, or else where it hides least."""
     aside: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
     ax.legend(**(aside if beside else {"loc": "best"}))
 

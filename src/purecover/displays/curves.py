@@ -427,7 +427,7 @@ class RecoveredPrDisplay(CurveDisplay):
     def _lines(self) -> dict[str, Series]:
         pr = self.pr
         recovered, observed = (pr.recall, pr.precision), (pr.recall_pu, pr.precision_pu)
-        share = float(pr.precision_pu[-1])  # of labeled examples, as all are flagged there
+        share = float(pr.precision_pu[-1])  # of labeled rows, as all are flagged there
         if pr.area == "davis-goadrich":
             recovered, observed = refine_pr(*recovered, pr.prior), refine_pr(*observed, share)
         # The prior depends on alpha; without a recovered curve, chance is the observed one.

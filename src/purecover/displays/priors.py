@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
 
 
-# Told apart by color, by mark and by place within the row of an estimator.
+# Distinct by color, by mark and by place within the row of an estimator.
 _LOOKS: dict[str, dict[str, Any]] = {
     "alpha": {"color": base.BLUE, "marker": "o"},
     "beta": {"color": base.VERMILLION, "marker": "s"},
@@ -218,7 +218,7 @@ class PriorsDisplay(base.Display):
         ax.set(xlabel=label, xlim=base.limits(*drawn))  # all of [0, 1]: small looks small
         self._titled(given)
         if len(self.quantities) > 1:
-            # Beside the picture, where a layout reserves space for it, it hides no interval.
+            # Next to the picture, where a layout reserves space for it, it hides no interval.
             roomy = len(ax.figure.axes) == 1 and ax.figure.get_layout_engine() is not None
             base.legend(ax, beside=roomy)
         return self

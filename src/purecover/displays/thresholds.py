@@ -269,7 +269,7 @@ class ThresholdDisplay(base.Display):
             ax.set_xlim(base.limits(self.curves.flagged_unlabeled))
         if given.despine:
             base.despine_axes(ax)
-        # Curves cross the whole picture; in a figure of the caller's there may be no room beside.
+        # Curves cross the whole picture; a figure of the caller may have no room next to it.
         base.legend(ax, beside=own)
         return self
 

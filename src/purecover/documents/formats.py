@@ -108,7 +108,7 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def between(pair: tuple[float, float]) -> str:
-    """Write bounds with enough digits to tell them apart, rounded outwards."""
+    """Write bounds with enough digits to distinguish them, rounded outwards."""
     low, high = pair
     digits = min(max(1 - math.floor(math.log10(max(high - low, 1e-9))), 4), 9)
     scale = 10**digits

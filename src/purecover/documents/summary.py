@@ -329,7 +329,7 @@ SMALLEST_DELTA = 1e-3
 def least_delta(report: PUReport) -> float:
     """Return the least beta - alpha that the scores allow, at most that of the report.
 
-    It follows from how pure the ends of the scores may be, with the sampling error that the
+    It follows from the shares of positives at both ends, with the sampling error that the
     interval includes; where alpha was given, from an AUC of 1.
     """
     found, used = report.estimation, report.proportions.delta

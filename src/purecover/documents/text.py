@@ -135,7 +135,7 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
     blocks.append([Table("", columns, [Row(r.title, r.cells) for r in rows])])
     if corrected:
         note = "here: corrected, on these data; expected: on new data, less what choosing the "
-        note += "threshold on these data adds. So are the numbers above and all intervals."
+        note += "threshold on these data adds, as are the numbers above and all intervals."
         blocks.append([note])
     notes = [
         f"{check.code} note: {check.message} {capitalized(check.hint)}"

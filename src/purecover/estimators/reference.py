@@ -1,6 +1,6 @@
 r"""`ReferencePosterior`, the default estimator: alpha and beta of similar real problems.
 
-Scores alone do not tell how pure the top of a ranking is, and alpha follows from that:
+Scores alone do not show whether the highest ones are all positives, and alpha follows from that:
 
 .. math::
 
@@ -89,7 +89,7 @@ class SimilarProblems:
 
     @property
     def n_effective(self) -> float:
-        """Number of problems of equal weight that would tell as much."""
+        """Number of problems of equal weight with the same information."""
         return float(1 / np.sum(self.weight**2))
 
     @property
@@ -216,7 +216,7 @@ SEED = 20170204
 """Number and seed of the draws that the posterior is read off: the same draws every time."""
 
 WIDEST_DELTA = 0.35
-"""Where the interval of delta is wider, the scores do not tell how pure their ends are."""
+"""If the interval of delta is wider, the scores do not determine alpha and beta."""
 
 
 @register_prior_estimator("reference")
@@ -226,12 +226,13 @@ class ReferencePosterior(PriorEstimator):
 
     Assumes: the problem is like some of the real ones in the reference collection.
 
-    Known to fail: labels not drawn at random from the positives; sources unlike the collection.
+    Known to fail: labels not drawn at random from the positives; sources that differ
+    from the collection.
 
-    Scores alone cannot tell how pure the top of a ranking is, and most of what is unknown of
-    alpha follows from that. A collection of real problems with known truth says how pure it was
-    where the scores had the same features: the observed AUC, the shares at both ends, the
-    posterior of :class:`LabelCurve` and the numbers of examples. Trees grown on the collection
+    Scores alone cannot show the share of positives at the top of a ranking, from which alpha
+    follows. A collection of real problems with known truth has this share for problems whose
+    scores had the same features: the observed AUC, the shares at both ends, the
+    posterior of :class:`LabelCurve` and the numbers of rows. Trees grown on the collection
     find similar problems; the posterior is how alpha and beta lay in those.
 
     Parameters
@@ -245,7 +246,7 @@ class ReferencePosterior(PriorEstimator):
         See :class:`PriorEstimator`. The intervals are quantiles of the posterior. The diagnostics
         hold ``"clean_probability"``; ``"pure_probability"``, that of ends so pure that
         :class:`LabelCurve` is right; ``"n_alike"``, how many problems of equal weight the
-        posterior rests on; ``"delta_pure"``, beta - alpha if the best scores were all positives
+        posterior depends on; ``"delta_pure"``, beta - alpha if the best scores were all positives
         and all labels right; ``"delta_pure_noisy"``, if labels may be wrong and the worst scores
         were all negatives; and ``"alpha_interval"``, ``"beta_interval"`` and
         ``"delta_interval"`` at 95 %.
@@ -279,12 +280,12 @@ class ReferencePosterior(PriorEstimator):
     where :math:`\omega` is the width of its 95 % interval of :math:`\beta - \alpha` and :math:`r`
     falls from 1 at 0.1 to 0 at 0.25: where classes overlap, the label curve is wide and goes
     astray. The factors :math:`s`, one below and one above the mean, stretch the spread so that
-    intervals hold in sources that had no part in the forest; they have the smallest interval
+    intervals are valid in sources that had no part in the forest; they have the smallest interval
     scores there. Draws are cut at upper bounds that hold for any two distributions
     (:func:`inclusion_bound`), so that large samples rule out what they can.
 
     Replicates of the data are met with draws of :math:`\beta - \alpha` that correlate with their
-    observed AUC: a sample whose AUC came out high by chance calls for less correction, since the
+    observed AUC: a sample whose AUC is high by chance calls for less correction, since the
     AUCs of similar problems are alike.
 
     The estimate is the mean of the posterior.

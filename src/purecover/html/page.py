@@ -19,13 +19,7 @@ from purecover.documents import details as parts
 from purecover.documents import evidence
 from purecover.documents import many as many_reports
 from purecover.documents import summary as answers
-from purecover.documents.formats import (
-    cut,
-    listed,
-    number,
-    shortened,
-    versions,
-)
+from purecover.documents.formats import cut, listed, number, shortened, versions
 from purecover.documents.parts import Headline, Table
 from purecover.documents.summary import RANDOM_LABELS_UNSEEN, headline
 from purecover.html import svg
@@ -379,7 +373,7 @@ def _identity(
 def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **values: Any) -> str:
     """A page from our template, with our style sheets and scripts inside and a policy for them.
 
-    The template gets ``style``, ``scripts`` and ``policy`` beside the ``values``.
+    The template gets ``style``, ``scripts`` and ``policy`` with the ``values``.
     """
     from markupsafe import Markup
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of every metric and of any vector of figures, and bands of curves."""
+"""Bootstrap intervals of every metric and of any vector of numbers, and bands of curves."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def highest_low_ends(
 ) -> tuple[FloatArray, FloatArray]:
     """Return upper bounds of the lower limits of tpr and precision.
 
-    Resampling cannot see what no example shows: where every labeled score is above the threshold,
+    Resampling cannot see what no row shows: where every labeled score is above the threshold,
     so is every resampled one, and the band would have no width. The same for precision, where no
-    unlabeled score is above the threshold. A share that no example showed has the upper limit of
+    unlabeled score is above the threshold. A share that no row showed has the upper limit of
     Clopper and Pearson.
     """
     unseen_labeled, unseen_unlabeled = (
@@ -182,9 +182,9 @@ class BootstrapResult(Frozen):
             NaN at both ends if the metric is undefined in more than one replicate of twenty, or
             if next to no replicate moved it: that is too little data, or an alpha and beta at the
             edge of what fits, not certainty. (A beta that every replicate takes as 1 is no metric,
-            and stays 1.) Where all labeled examples are above the threshold, or none is, and so in
+            and stays 1.) Where all labeled rows are above the threshold, or none is, and so in
             every replicate, the share of positives beyond them is drawn from Beta(1, n), its
-            distribution beyond the extreme one of n examples.
+            distribution beyond the extreme one of n rows.
 
         References
         ----------
@@ -365,7 +365,7 @@ def bootstrap(
 ) -> BootstrapResult:
     """Resample the counts to get intervals of metrics and bands of curves.
 
-    Labeled and unlabeled examples are drawn apart; scores stay as they are and nothing is
+    Labeled and unlabeled rows are drawn apart; scores stay as they are and nothing is
     sorted again. Alpha and beta are treated as exact, unless an estimator is given.
 
     Parameters
@@ -640,7 +640,7 @@ def _at_threshold(
     """Compute metrics and expected numbers at the threshold of many replicates at once.
 
     ``first`` are the observed tpr and fpr of the data. The numbers are of the unlabeled of the
-    data, of whom it is known how many are flagged. ``unseen`` are shares of labeled examples that
+    data, of whom it is known how many are flagged. ``unseen`` are shares of labeled rows that
     may be beyond all that were seen.
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T

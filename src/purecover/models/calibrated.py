@@ -1,7 +1,7 @@
 r"""`PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows.
 
 Let :math:`\pi_p = c\beta + (1-c)\alpha` be the share of positives in the pool and :math:`Q` the
-probability that an example of the pool is positive. Then
+probability that a row of the pool is positive. Then
 
 .. math::
 
@@ -176,7 +176,7 @@ def read_labeling(
     check_rows(X)
     if not isinstance(X, (list, tuple, str, bytes, type)):
         (X,) = indexable(X)  # sparse matrices of a kind that can be cut into folds
-    must = "an array: for each row, whether the example carries the label"
+    must = "an array: for each row, whether the row carries the label"
     if y is None:
         got = "None; fit requires y to be passed, but the target y is None"
         raise valid.bad_value("y", must, got)
@@ -308,7 +308,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     r"""Makes any classifier of labeled against unlabeled one of positive against negative.
 
     Its ``predict_proba`` means the true class, not the label. A pickle is refused by any other
-    version: what it predicts follows from code beside what it has learned.
+    version: what it predicts follows from code and from what it has learned.
 
     Parameters
     ----------

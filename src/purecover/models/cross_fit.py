@@ -215,8 +215,8 @@ def cross_fit_scores(
     X : array-like of shape (n, n_features), data frame or sparse matrix
         The features.
     labeled : array-like of shape (n,) or str
-        True where the example carries the positive label; see
-        :meth:`ScoreCounts.from_scores`. Beside a data frame it may name a column, which is then
+        True where the row carries the positive label; see
+        :meth:`ScoreCounts.from_scores`. With a data frame it may name a column, which is then
         no feature.
     cv : int, splitter or iterable of (train, test), default=5
         The number of folds, of which each gets its part of the labeled, or how to split. Every
@@ -255,7 +255,7 @@ def cross_fit_scores(
     Notes
     -----
     A model knows the labels it was fitted to, so that its scores of the same rows look better
-    than they are, and an unlabeled positive scored by a model that was told it is a negative
+    than they are, and an unlabeled positive scored by a model that was trained on it as a negative
     looks worse.
 
     Scores of different folds come from different models, and one column of them is of use only

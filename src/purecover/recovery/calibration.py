@@ -191,7 +191,7 @@ def calibration_test(
         The population that the probabilities are for; see :meth:`MixtureProportions.prior`.
     n_bins : int, default=8
         Bins that are compared; fewer where there are fewer distinct probabilities, or fewer than
-        20 labeled examples a bin.
+        20 labeled rows a bin.
 
     Returns
     -------
@@ -207,13 +207,13 @@ def calibration_test(
     If :math:`p` is the probability of the class where the share :math:`\pi` is positive, then
     :math:`f_1/f_0 = \lambda = \frac{p}{1-p} \frac{1-\pi}{\pi}`, and labeled and unlabeled densities
     have the ratio :math:`r = (\beta\lambda + 1 - \beta)/(\alpha\lambda + 1 - \alpha)`. So in
-    each bin :math:`b` the share of labeled examples is the mean of :math:`r` over the unlabeled
+    each bin :math:`b` the share of labeled rows is the mean of :math:`r` over the unlabeled
     ones, :math:`T_b = E_L 1_b - E_U(r\,1_b)` has mean 0, and :math:`n_b` such differences with
     their covariance :math:`\Sigma = Cov_L(1)/n_L + Cov_U(r\,1)/n_U` give
     :math:`T^\top \Sigma^{-1} T \sim \chi^2_{n_b}`. That they need not add up to 0 tests calibration
-    in the large, too: :math:`E_U\,p = \alpha` if :math:`\pi = \alpha`. The covariance of the
+    in the large: :math:`E_U\,p = \alpha` if :math:`\pi = \alpha`. The covariance of the
     labeled is taken from the shares that the unlabeled lead to expect, which keeps the size of
-    the test in small samples. Bins hold like shares of the labeled examples to expect.
+    the test in small samples. Bins hold like shares of the labeled rows to expect.
 
     Examples
     --------

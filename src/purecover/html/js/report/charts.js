@@ -1,4 +1,4 @@
-// The charts of a report in their figures, and which of them are drawn anew.
+// The charts of a report in their places, and which of them are drawn anew.
 (() => {
   "use strict";
 
