@@ -230,7 +230,6 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "name": Option(TEXT, "Name of the partition; the file's name without its ending by "
             "default."),
         "replace": Option(FLAG, "Replace the partition of the same name instead of refusing it."),
-        "window": Option(WHOLE, "Compare a partition with up to this many before it (default 30)."),
         "false_alarms": Option(NUMBER, "Probability of ever finding drift where there is none "
             "(default 0.05)."),
         "fail_on_drift": Option(FLAG, "Exit with 1 if the last partition differs from those before "
