@@ -35,11 +35,10 @@ extensions = [
     "lean_site",
 ]
 exclude_patterns = ["_build"]
-templates_path = ["_templates"]
 default_role = "code"
 nitpicky = False
 
-autosummary_generate = True
+autosummary_generate = False
 autosummary_imported_members = False
 autodoc_typehints = "none"  # numpydoc shows the types of the Parameters sections
 autodoc_member_order = "bysource"
@@ -78,8 +77,8 @@ _PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_tex
 html_baseurl = _PROJECT["project"]["urls"].get("Documentation", "")
 html_show_sourcelink = False
 html_copy_source = False
-# Pages without neighbors need no list of them, nor do names: links above them lead back.
-_ALONE = ("index", "search", "genindex", "api/generated/*")
+# Pages without neighbors need no list of them.
+_ALONE = ("index", "search", "genindex")
 html_sidebars = {name: [] for name in _ALONE}
 html_theme_options = {
     "show_prev_next": True,

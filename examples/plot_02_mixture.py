@@ -3,7 +3,8 @@ What is hidden among the unlabeled
 ==================================
 
 The unlabeled are a mixture: a share alpha of positives, whose scores look like those of the
-labeled, and negatives. Taking the one away leaves the other. All of purecover rests on this.
+labeled, and negatives. Without the positives the negatives are left: this is the idea of
+purecover.
 """
 
 import matplotlib.pyplot as plt

@@ -32,7 +32,7 @@ for ax, name, counts in zip(axes, ("right", "too sure"), (right, boastful), stri
     ax.set_title(f"{name}: slope {curve.slope:.2f}, test of calibration p = {p_value:.2g}")
 
 # %%
-# The net benefit of flagging from a probability on, beside that of flagging everybody or nobody.
+# The net benefit of flagging from a probability on, and of flagging everybody or nobody.
 # Probabilities that are too sure have less at both ends.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")

@@ -1,4 +1,4 @@
-"""What the studies share: arguments, tables, and a record of where the figures come from."""
+"""Common parts of the studies: arguments, tables, and a record of where the figures come from."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ def main() -> None:
     """Run the study."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--part", choices=("first", "second"), default="second")
-    parser.add_argument("--scale", type=float, default=1.0, help="share of the problems to look at")
+    parser.add_argument("--scale", type=float, default=0.5, help="share of the problems to look at")
     parser.add_argument("--seed", type=int, default=0, help="where all randomness starts")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--write", action="store_true", help="keep the tables in studies/results/")

@@ -103,7 +103,7 @@ def judge(
         except pu.exceptions.PurecoverError:
             plain[name] = 1.0  # no estimate, no correction
     row["delta"] = {name: d - (problem.beta - problem.alpha) for name, d in plain.items()}
-    auc = {name: min(0.5 + (report.auc_pu - 0.5) / d, 1.0) for name, d in plain.items()}
+    auc = {name: np.clip(0.5 + (report.auc_pu - 0.5) / d, 0, 1) for name, d in plain.items()}
     row["errors"] = {name: each - problem.auc for name, each in auc.items()}
     row["errors"]["default"] = point["roc_auc"] - problem.auc
     row["warned"] = any(check.severity != "note" for check in report.findings)

@@ -220,3 +220,11 @@ def test_printed_output_is_written_anew(fill_pages: Any) -> None:
     said = {"purecover one": ["new 2"], "purecover two": ["first", "AUC   0.2", "last"]}
     filled = fill_pages["with_commands"](page, lambda command: said.get(command, []))
     assert filled == page.replace("old 1", "new 2").replace("AUC 0.1", "AUC   0.2")
+
+
+def test_links_of_the_readme_lead_to_the_site_where_it_has_an_address(fill_pages: Any) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert fill_pages["with_links"](text, "") == text
+    there = fill_pages["with_links"](text, "https://example.org/purecover/")
+    assert "(https://example.org/purecover/explanation/trust.html)" in there
+    assert ".rst)" not in there

@@ -23,6 +23,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from tests.clusters import need
 from tests.command_line import Result, call_main
 from tests.open_duckdb import connect
@@ -81,6 +83,13 @@ class Case:
             words += [f"--{name.replace('_', '-')}={one}" for one in several]
         return words + (["--sample-weight=w"] if self.weighted else [])
 
+    def typed(self, taken: str) -> list[str] | None:
+        """The settings for a command with fewer options, which has the usual seed; or None."""
+        named = self.settings.keys() - {"random_state"} <= set(taken.split())
+        if not named or self.settings["random_state"]:
+            return None
+        return [word for word in self.options() if not word.startswith("--random")]
+
     def main(self, *words: object) -> Result:
         return call_main(self.capsys, *words)
 
@@ -136,7 +145,7 @@ def draw_case(seed: int, place: Path, capsys: Any, monkeypatch: Any) -> Case:
     settings |= one_of({}, {"target": "deployment"}, {"target": 0.1}, {"confidence_level": 0.8})
     if "judged" in settings:
         columns["v"] = np.where(rng.random(n) < 0.2, np.where(truth, "yes", "no"), "")
-    settings |= {"n_resamples": one_of(0, 0, 25), "random_state": int(rng.integers(100))}
+    settings |= {"n_resamples": one_of(0, 0, 25), "random_state": int(one_of(0, rng.integers(100)))}
     return Case(columns, labels, settings, place, capsys, monkeypatch)
 
 
@@ -306,12 +315,13 @@ def groups(case: Case) -> list[str]:
 
 
 def expected_of_groups(case: Case, seeds: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """Reports of the rows of each group alone, with the seeds of another door."""
-    found = {}
-    for group in groups(case):
-        changed = {} if seeds is None else {"random_state": seeds[group]}
-        found[group] = outcome(arrays, part_of(case, group, **changed))
-    return found
+    """Reports of the rows of each group alone, or of some groups with the seeds of another door."""
+    if seeds is None:
+        return {group: outcome(arrays, part_of(case, group)) for group in groups(case)}
+    return {
+        group: outcome(arrays, part_of(case, group, random_state=seed))
+        for group, seed in seeds.items()
+    }
 
 
 def by_command(case: Case) -> tuple[Any, Any]:
@@ -349,17 +359,22 @@ def of_many(case: Case, frame: Any) -> tuple[Any, Any] | None:
     return reports, expected_of_groups(case, {row.task: row.seed for row in found.rows})
 
 
+FEWEST = 10
+"""Rows of each kind that a task of `purecover evaluate-many` needs."""
+
+
 def of_many_command(case: Case) -> tuple[Any, Any] | None:
-    taken = {"alpha", "beta", "scenario", "estimator", "n_resamples", "random_state",
-             "confidence_level"}  # fmt: skip
-    if not case.settings.keys() <= taken or case.weighted:
+    words = case.typed("alpha beta scenario n_resamples")
+    if words is None or case.weighted:
         return None
     path = write(case.table, case.place / "many.csv")
-    found = case.main("evaluate-many", path, "--by=g", "--min-rows=1", *case.options(), "--json")
+    found = case.main("evaluate-many", path, "--by=g", *words, "--json")
     if found.code == 2:
         return None
     rows, seeds = {}, {}
     for row in found.json["rows"]:
+        if min(row["n_labeled"], row["n_unlabeled"]) < FEWEST:
+            continue
         rows[row["task"]], seeds[row["task"]] = REFUSED, row["seed"]
         if row["reason"] is None:
             rows[row["task"]] = {
@@ -367,6 +382,8 @@ def of_many_command(case: Case) -> tuple[Any, Any] | None:
                 **{name: row["recovered"][name] for name in METRICS},
                 "intervals": {n: row["intervals"][n] for n in METRICS if n in row["intervals"]},
             }
+    if not rows:
+        return None
     reports = expected_of_groups(case, seeds)
     return rows, {
         group: REFUSED
@@ -398,11 +415,11 @@ def compared(case: Case, frame: Any) -> tuple[Any, Any] | None:
 
 def threshold_command(case: Case) -> tuple[Any, Any] | None:
     """Alpha, beta and their intervals, as all commands find them that need them."""
-    taken = {"alpha", "beta", "scenario", "estimator", "confidence_level", "random_state"}
-    if not case.settings.keys() - {"n_resamples"} <= taken or case.weighted:
+    words = case.typed("alpha beta scenario estimator n_resamples")
+    if words is None or case.weighted:
         return None
     path = write(case.table, case.place / "threshold.csv")
-    found = case.main("threshold", path, "--best=youden", *case.options(), "--json")
+    found = case.main("threshold", path, "--best=youden", *words, "--json")
     if found.code == 2:
         return REFUSED, outcome(arrays, case)
     report, names = arrays(case), ("proportions", "estimation", "contradicted")
@@ -421,16 +438,15 @@ def of_monitor(case: Case) -> tuple[Any, Any] | None:
     for group in groups(case):
         part = part_of(case, group)
         how = part.beside() | case.labels
-        monitor.add(group, part.columns["s"], part.columns["y"], **how)
+        counts = ScoreCounts.from_scores(part.columns["s"], part.columns["y"], **how)
+        monitor.add(group, counts)
     return partitions(case, monitor.to_dict()["partitions"])
 
 
 def of_monitor_command(case: Case) -> tuple[Any, Any] | None:
-    if not case.settings.keys() <= {"alpha", "beta", "estimator", "n_resamples", "random_state"}:
+    words = case.typed("alpha beta n_resamples")
+    if words is None or case.weighted or "negative_label" in case.labels:
         return None
-    if case.weighted or case.settings["random_state"] or "negative_label" in case.labels:
-        return None
-    words = [word for word in case.options() if not word.startswith("--random")]
     state = case.place / "state.json"
     state.unlink(missing_ok=True)
     for i, group in enumerate(groups(case)):
@@ -593,8 +609,10 @@ def test_threads_make_one_report_and_touch_no_filter():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 115))
-def test_all_doors_agree(seed, tmp_path, capsys, monkeypatch):
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=12, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+def test_fuzz_all_doors(seed, tmp_path, capsys, monkeypatch):
+    """Every door with the same data: hundreds of comparisons, others each time by `make fuzz`."""
     case = draw_case(seed, tmp_path, capsys, monkeypatch)
     least = len(SEE_ROWS) if "judged" in case.settings else len(DOORS) - 9
     assert check_doors(case, DOORS) >= least

@@ -73,7 +73,7 @@ def test_agrees_with_a_general_solver(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
     if seed % 2:
-        q[0] = 0.0  # a bin without labeled examples
+        q[0] = 0.0  # a bin without labeled rows
         q /= q.sum()
     for c in (0.2, 0.5, 0.9):
 

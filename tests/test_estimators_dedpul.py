@@ -179,4 +179,4 @@ def test_ties_are_told_only_where_they_are_large():
     assert _tie_notes(ScoreCounts.from_scores(scores, labeled)) == ()
     scores[60:72] = 60  # 12 of the 40 labeled
     (note,) = _tie_notes(ScoreCounts.from_scores(scores, labeled))
-    assert "30% of the examples of one sample share one score" in note
+    assert "30% of the rows of one sample share one score" in note

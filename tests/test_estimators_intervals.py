@@ -123,7 +123,7 @@ def test_replicates_of_weighted_rows_know_their_effective_size() -> None:
             a = effective_size(counts.n_labeled, counts.labeled_sq) / 1000
             return Inclusions(a, effective_size(counts.n_unlabeled, counts.unlabeled_sq) / 1000)
 
-    weight = np.repeat([0.01, 0.03], 50)  # 80 effective examples on each side
+    weight = np.repeat([0.01, 0.03], 50)  # 80 effective rows on each side
     labeled = np.arange(200) >= 100
     counts = pu.ScoreCounts.from_scores(np.arange(200.0), labeled, sample_weight=np.tile(weight, 2))
     rows = np.stack([counts.labeled, 2 * counts.labeled])

@@ -277,7 +277,7 @@ def test_fails_where_negatives_reach_the_top() -> None:
     scores = np.concatenate((rng.normal(3, 1, n_labeled), rng.normal(3.0 * like, 1)))
     labeled = np.arange(scores.size) < n_labeled
     found = pu.estimators.LabelCurve().fit(scores, labeled).proportions_
-    # What can be found is the share of examples that score like positives: 0.2 + 0.8 * 0.2.
+    # What can be found is the share of rows that score like positives: 0.2 + 0.8 * 0.2.
     assert found.alpha == pytest.approx(0.36, abs=0.03)
 
 

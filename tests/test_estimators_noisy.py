@@ -131,5 +131,5 @@ def test_two_rows_on_a_side_are_enough_to_ask_whether_labels_are_clean() -> None
         warnings.simplefilter("ignore")
         noisy.fit(X, np.arange(12) >= 10)
         assert "clean" in noisy.diagnostics_
-    with pytest.raises(IdentifiabilityError, match="one example on a side"):
+    with pytest.raises(IdentifiabilityError, match="one row on a side"):
         noisy.fit(X, np.arange(12) >= 11)

@@ -129,7 +129,7 @@ def test_the_default_is_the_relaxed_maximum():
 
 
 def test_the_maximum_of_calibrated_scores_is_fragile():
-    # One labeled example on top of all others.
+    # One labeled row on top of all others.
     scores, labeled = two_samples([9, 3, 2, 1, 3, 2, 1] * 2, [*range(4)] * 10)
     found = ElkanNoto(quantile=1.0).fit(scores, labeled)
     assert found.proportions_.alpha == 0

@@ -31,7 +31,7 @@ TOLERANCE = {"large numbers": 1e-6}
 """Of every number, relative where it is above 1: what the page promises; elsewhere 1e-9.
 
 Tens of millions in a block bring out where Python's root of the likelihood stops, at 1e-14 of all
-examples; the script halves on to the last digit.
+rows; the script halves on to the last digit.
 """
 
 FOLDER = Path(__file__).parents[1] / "src" / "purecover" / "html"
@@ -282,6 +282,6 @@ def test_the_map_and_the_histogram(run: Any) -> None:
     assert min(positive.min(), negative.min()) < 0
     for name, wanted in (("positive", positive), ("negative", negative), ("labeled", g)):
         assert found["bins"][name] == pytest.approx(wanted.clip(0), abs=1e-9)
-    # Eight examples, of which alpha says that two are positive: both of the highest score.
+    # Eight rows, of which alpha says that two are positive: both of the highest score.
     assert found["no_contrast"]["tpr"] == pytest.approx([0, 1, 1, 1])
     assert found["no_contrast"]["fpr"] == pytest.approx([0, 0, 1 / 3, 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -542,7 +543,7 @@ class TestBootstrapWithEstimator:
 
 class TestResamplers:
     @pytest.mark.parametrize("kind", [MultinomialResampler, PoissonResampler])
-    @pytest.mark.parametrize("scale", [1, 50], ids=["few per score", "many per score"])
+    @pytest.mark.parametrize("scale", [1, 50, 10**9], ids=["few", "many", "billions"])
     def test_moments(self, kind: type[Resampler], scale: int) -> None:
         labeled, unlabeled = np.array([1, 3, 0, 6]) * scale, np.array([9, 5, 5, 1]) * scale
         counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
@@ -555,6 +556,15 @@ class TestResamplers:
         np.testing.assert_allclose(draws.var(0), variance, rtol=0.1)
         if kind is MultinomialResampler:
             assert set(draws.sum(1)) == {n}
+
+    def test_memory_goes_by_scores_and_not_by_rows(self) -> None:
+        rows = np.full(1000, 10**12)
+        counts = pu.ScoreCounts.from_counts(range(1000), labeled=rows, unlabeled=rows)
+        tracemalloc.start()
+        MultinomialResampler(counts).draw_many(np.random.default_rng(0), 20)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 20 * counts.n_thresholds * 200  # bytes; by rows it takes 10 GB
 
     def test_groups_of_one_are_plain_rows(self) -> None:
         s = draw(n_labeled=300, n_unlabeled=1500)

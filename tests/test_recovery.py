@@ -249,7 +249,7 @@ def test_likelihood_where_a_class_has_too_little_room(
 @pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("alpha", [0.3, 0.6, 0.95])
 def test_likelihood_with_more_positives_than_the_scores_can_hold(alpha: float) -> None:
-    # Half of the unlabeled lie below every labeled example, so alpha is at most one half.
+    # Half of the unlabeled lie below every labeled row, so alpha is at most one half.
     counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[30, 20, 0], unlabeled=[10, 40, 50])
     roc = pu.recover_roc(
         counts, pu.MixtureProportions(alpha), repair="likelihood", concavity_guard=False
@@ -623,7 +623,7 @@ def test_an_auc_below_zero_is_cut_to_zero() -> None:
     assert raw == pytest.approx(0.5 - 0.4 / 0.7)
 
 
-# Figure 1 of the paper: three labeled and five unlabeled examples, one of the latter positive.
+# Figure 1 of the paper: three labeled and five unlabeled rows, one of the latter positive.
 FIGURE_1_SCORES = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
 FIGURE_1_LABELED = [1, 1, 1, 0, 0, 0, 0, 0]
 FIGURE_1_TRUTH = [1, 1, 1, 1, 0, 0, 0, 0]
@@ -879,7 +879,7 @@ def test_counts_lie_within_their_margins(data: st.DataObject) -> None:
 
 
 def probabilities(seed: int = 0) -> simulate.Sample:
-    """Labeled and unlabeled examples, a tenth of the latter positive."""
+    """Labeled and unlabeled rows, a tenth of the latter positive."""
     found = simulate.binormal(2.0).sample(300, 1500, alpha=0.1, random_state=seed)
     return replace(found, scores=1 / (1 + np.exp(2 - 2 * found.scores - math.log(1 / 9))))
 

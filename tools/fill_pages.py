@@ -18,6 +18,7 @@ import re
 import shlex
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -362,6 +363,13 @@ def with_report(text: str) -> str:
     )
 
 
+def with_links(text: str, home: str) -> str:
+    """The README with links to built pages where the site has an address, else to their sources."""
+    if not home:
+        return text
+    return re.sub(r"\]\(docs/([\w/]+)\.rst\)", rf"]({home.rstrip('/')}/\1.html)", text)
+
+
 def with_examples(text: str, name: str) -> str:
     """The page with what its Python examples print."""
     test = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
@@ -486,7 +494,9 @@ def main() -> int:
         page = ROOT / claim.page
         page.write_text(claim.fill(page.read_text(encoding="utf-8")), encoding="utf-8")
     readme = ROOT / "README.md"
-    readme.write_text(with_report(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    text = with_report(readme.read_text(encoding="utf-8"))
+    readme.write_text(with_links(text, urls.get("Documentation", "")), encoding="utf-8")
     for page in () if given.claims else given.pages or pages():
         before = page.read_text(encoding="utf-8")
         with contextlib.chdir(desk()):

@@ -1,7 +1,7 @@
 """Print how much code there is: lines, files, public names and options, by folder.
 
 Code lines are lines with a token on them that is neither a comment nor part of a docstring. With
-``--against REV`` the lines of an older revision, read through git, stand beside those of today.
+``--against REV`` the lines of an older revision, read through git, are printed with those of today.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A fresh environment in a temporary folder gets the newest wheel, first alone and then with
 figures. There, with no repository in reach, every example of the tutorial and of the README is
-run: what a page prints must come out. The sizes and times on the way are printed too.
+run: the output must be that of the page. The sizes and times on the way are printed too.
 
 The examples run in the other environment by this same file (``--inside``), which hence needs
 nothing but the standard library.
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ("docs/tutorial.rst", "README.md")
 # As in the tests (pyproject.toml).
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.REPORT_NDIFF
-# Commands that take --resamples: fewer where nobody compares the digits.
+# Commands that take --n-resamples: fewer where nobody compares the digits.
 QUICK = ("evaluate", "priors", "threshold")
 # Code of the README speaks of scores and labels that its reader has.
 PREPARED = """\
@@ -207,7 +207,7 @@ class Stranger:
             # Split as the shell would; the pages use no other part of it.
             arguments = shlex.split(command, comments=True)
             if not expected and arguments[1] in QUICK:
-                arguments += ["--resamples", "20"]
+                arguments += ["--n-resamples", "20"]
             done = self.run(*arguments, desk=desk)
             self.step(f"{page}: $ {command}", done.stdout, expected, done.returncode)
         seconds = time.perf_counter() - start

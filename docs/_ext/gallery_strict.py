@@ -1,4 +1,4 @@
-"""What the gallery does before each script: a warning is an error there, as it is in the tests."""
+"""Settings before each script of the gallery: warnings are errors there, as in the tests."""
 
 from __future__ import annotations
 

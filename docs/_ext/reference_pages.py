@@ -81,32 +81,67 @@ def _returned(call: Any) -> tuple[str, str]:
     return getattr(call, "__module__", None) or "", str(annotations.get("return", ""))
 
 
+CLASS = """\
+   :members:
+   :inherited-members: object, ABC, BaseException, BaseEstimator, Parametrized, Mapping
+   :special-members: __add__, __call__
+   :exclude-members: get_metadata_routing
+"""
+TABLES = {"METRICS": ".. metric-table::", "CHECKS": ".. check-table::"}
+
+
+def entry(name: str, thing: Any) -> str:
+    """The section of one name."""
+    title = name.rpartition(".")[2]
+    lines = [title, "-" * len(title), ""]
+    if title != name:  # its module is no namespace
+        lines += [f".. currentmodule:: {thing.__module__}", ""]
+    if inspect.isclass(thing):
+        kind = "exception" if issubclass(thing, BaseException) else "class"
+        lines += [f".. auto{kind}:: {title}", CLASS]
+    elif callable(thing):
+        lines += [f".. autofunction:: {name}", ""]
+    else:
+        lines += [f".. autodata:: {name}", "   :no-value:", "", TABLES.get(title, ""), ""]
+    return "\n".join(lines)
+
+
+def listed(title: str, intro: str, module: str, things: Mapping[str, Any]) -> str:
+    """A page: a table of its names, and a section for each."""
+    lines = [title, "=" * len(title), "", intro, "", f".. currentmodule:: {module}", ""]
+    lines += [".. autosummary::", "", *(f"   ~{name}" for name in things), ""]
+    return "\n".join(lines + [entry(name, thing) for name, thing in things.items()])
+
+
 def page(namespace: str, module: ModuleType) -> str:
     """Title, what the namespace is for, its names in the order in which they are defined, results.
 
     What the top of the package offers as well is on the page of the top.
     """
-    names = [name for name in module.__all__ if name not in dir(purecover)]
     title = f"purecover.{namespace}"
-    lines = [title, "=" * len(title), "", (module.__doc__ or "").strip(), ""]
-    lines += [f".. currentmodule:: {title}", "", ".. autosummary::", "   :toctree: generated", ""]
-    lines += [*(f"   {name}" for name in names), ""]
-    returned = [kind for kind in results().values() if kind.__module__.startswith(f"{title}.")]
-    if namespace == "recovery":
-        returned.append(results()["PURoc"])
-    if returned:
-        lines += ["Results", "-------", "", "What these functions return; nobody makes one.", ""]
-        lines += [".. currentmodule:: purecover", ""]
-        lines += [".. autosummary::", "   :toctree: generated", ""]
-        for kind in returned:
-            lines.append(f"   ~{kind.__module__.removeprefix('purecover.')}.{kind.__name__}")
-        lines.append("")
-    return "\n".join(lines)
+    things = {n: getattr(module, n) for n in module.__all__ if n not in dir(purecover)}
+    for name, kind in results().items():
+        if kind.__module__.startswith(f"{title}."):
+            things[f"{kind.__module__.removeprefix(f'{title}.')}.{name}"] = kind
+    return listed(title, (module.__doc__ or "").strip(), title, things)
+
+
+def core() -> str:
+    """The page of the top of the package."""
+    top = {name: getattr(purecover, name) for name in dir(purecover)}
+    things = {name: each for name, each in top.items() if not isinstance(each, ModuleType)}
+    things |= {
+        "example.ExampleScores": results()["ExampleScores"],
+        "counts.PURoc": results()["PURoc"],
+        "scorers.PUScorer": purecover.scorers.PUScorer,
+    }
+    return listed("purecover", "Names at the top of the package.", "purecover", things)
 
 
 def write(folder: Path) -> None:
     """Write the pages that differ from those in the folder."""
-    for namespace, module in namespaces().items():
-        path, text = folder / f"{namespace}.rst", page(namespace, module)
+    pages = {name: page(name, module) for name, module in namespaces().items()}
+    for name, text in (pages | {"core": core()}).items():
+        path = folder / f"{name}.rst"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

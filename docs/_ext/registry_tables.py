@@ -83,7 +83,7 @@ class RegistryTable(SphinxDirective):
     widths: tuple[int, ...]
 
     def rows(self) -> Rows:
-        """What stands below the heads."""
+        """Return the rows below the heads."""
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:

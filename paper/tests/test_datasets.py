@@ -91,7 +91,7 @@ def test_made_up_tables_are_taken_and_named(name, tmp_path):
     assert data.source == str(path)
     assert data.differences == ("values: not those that the published results were made with",)
     assert repr(data) == (
-        f"PaperData({name!r}: {spec.n} examples, {spec.n_positive} positive, "
+        f"PaperData({name!r}: {spec.n} rows, {spec.n_positive} positive, "
         f"{spec.n_features} features, from {path})"
     )
 
@@ -106,7 +106,7 @@ ZEROS = ",".join("0" * 8)
         ("", "its first line is no header that ends with the column 'target'"),
         (f"{GOOD_HEADER}\n", "it has no rows"),
         (f"{GOOD_HEADER}\n1,2,3\n", "it has 3 values in row 0, where 9 values a row"),
-        ("a,target\n1,1\n", "it has 1 columns beside the target, not 8"),
+        ("a,target\n1,1\n", "it has 1 columns without the target, not 8"),
         (f"{GOOD_HEADER}\n{ZEROS},1\n", "it has 1 rows, and the paper 2"),
         (f"{GOOD_HEADER}\n{ZEROS},1\n{ZEROS},1\n", "it has 2 positive rows, and the paper 1"),
         (f"{GOOD_HEADER}\n{ZEROS},1\n{ZEROS[:-1]}?,0\n", "'?' in row 1 of the column 'x7'"),

@@ -89,7 +89,7 @@ def test_deviance_equals_a_loop_and_its_gradient_is_right(family):
 
 @both
 def test_exact_points_give_the_parameters_back(family):
-    # So many labeled examples that half of one moves nothing.
+    # So many labeled rows that half of one moves nothing.
     x = np.linspace(0, 1, 401)
     y = slow_curve(family, parameters_of(family), np.clip(x, 1e-100, 1))
     y[0] = 0

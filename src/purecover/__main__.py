@@ -14,7 +14,7 @@ def run() -> int:
     """Run the command that the process was given, and return its exit code."""
     # Idle threads of the linear algebra wait for work in a loop: for a millisecond, not for 50.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
-    # Processes started from here do not import modules that lie beside the data.
+    # Processes started from here do not import modules that are next to the data.
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
         from purecover.cli import shell  # noqa: F401 - all that every command imports

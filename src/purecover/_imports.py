@@ -1,6 +1,6 @@
 """Public names of packages that are loaded when first used (PEP 562).
 
-A package lists its public names once, as imports in the file ``__init__.pyi`` beside its
+A package lists its public names once, as imports in the file ``__init__.pyi`` next to its
 ``__init__.py``: type checkers and editors read that file, and so does :func:`attach`.
 """
 

@@ -141,7 +141,7 @@ def check_columns(parameter: str, names: Any, available: list[str], must: str) -
 
 
 class Tabular:
-    """Base of results that are tables, too."""
+    """Base of results that are also tables."""
 
     @abstractmethod
     def _columns(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Tabular:
 
     @public
     def frame(self, backend: Any = None) -> Any:
-        """The figures as a table; see :meth:`ScoreCounts.frame`.
+        """The values as a table; see :meth:`ScoreCounts.frame`.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Tabular:
         Returns
         -------
         dict or data frame
-            One column for each of the figures.
+            One column for each of the values.
         """
         return make_frame(self._columns(), backend)
 
@@ -212,9 +212,9 @@ def encode_labels(
 
     Numbers: 1 is labeled, 0 or -1 is not. Words are read without regard to case. Other
     values need ``positive_label``. Known negatives exist only if ``negative_label`` names
-    their value: guessing that -1 means negative would turn unlabeled rows into negatives.
+    their value: if -1 were assumed to mean negative, unlabeled rows would become negatives.
     Complaints name ``parameter``; a column of another name holds classes, not labels, so that
-    its words may be "negative", too.
+    its words may include "negative".
     """
     values = valid.to_numpy(parameter, labeled)
     valid.check_same_length(parameter, values.size, size)
@@ -228,17 +228,13 @@ def encode_labels(
             raise valid.bad_value(
                 "negative_label",
                 "another value than positive_label",
-                f"{valid.show(negative_label)} beside {valid.show(positive_label)}",
+                f"{valid.show(negative_label)} with {valid.show(positive_label)}",
             )
         _require_one_other(parameter, values, positive, negative)
     else:
-        rest = values if negative is None else values[~negative]
-        encoded = _encode_two_valued(parameter, rest)
-        if negative is None:
-            positive = encoded
-        else:
-            positive = np.zeros(values.size, dtype=np.bool_)
-            positive[~negative] = encoded
+        rest = slice(None) if negative is None else ~negative
+        positive = np.zeros(values.size, dtype=np.bool_)
+        positive[rest] = _encode_two_valued(parameter, values[rest])
     _require_both_sides(parameter, positive, negative)
     return positive, negative
 
@@ -299,7 +295,7 @@ def _encode_words(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
 def labeled_of_two(classes: np.ndarray[Any, Any]) -> int | None:
     """Which of two values in ascending order means labeled; None if both mean the same.
 
-    A known word decides: beside "unlabeled" any other word is the label. Of two values that say
+    A known word decides: with "unlabeled", any other word is the label. Of two values that say
     nothing it is the second, as in scikit-learn: so of False and True, 0 and 1, -1 and +1.
     """
     if classes.dtype.kind not in "OUST":
@@ -409,7 +405,7 @@ def _require_one_other(
     if several:
         raise valid.bad_value(
             parameter,
-            "two-valued beside negative_label",
+            "two-valued apart from negative_label",
             _shown_values(values),
             "name the value of known negatives with negative_label=, or map the column to "
             "booleans first",
@@ -426,7 +422,7 @@ def _require_both_sides(parameter: str, positive: BoolArray, negative: BoolArray
             parameter,
             BOTH_SIDES,
             f"no {side} row among {positive.size}",
-            "check that the right column and the right value mark the labeled examples",
+            "check that the right column and the right value mark the labeled rows",
         )
 
 

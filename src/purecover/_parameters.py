@@ -1,7 +1,7 @@
 """Parameters that many functions take, each declared once.
 
 A group of them is a frozen dataclass below :class:`Parameters`, whose fields are made by
-:func:`parameter`: default, type in words, text and check. Beside it stands a ``TypedDict`` of the
+:func:`parameter`: default, type in words, text and check. With it goes a ``TypedDict`` of the
 same names, by which a function takes them::
 
     @public

@@ -46,7 +46,7 @@ def _watched() -> bool:
 
 
 def part_of(tell: Tell | None, part: int, n_parts: int) -> Tell | None:
-    """Return a function for one of several parts of like size that tells progress of the whole."""
+    """Return a function for one of several equal parts that reports progress of the whole."""
     if tell is None:
         return None
     return lambda done, total: tell(part * total + done, n_parts * total)

@@ -116,14 +116,14 @@ def public(call: CallT) -> CallT:
 def _check_roles(scores: Any, labeled: Any) -> None:
     """Refuse two columns of 0 and 1 that a user passed by position: either may be the labels."""
     kinds = _zeros_and_ones(scores), _zeros_and_ones(labeled)
-    # Truth values are labels, and floats beside integers are scores.
+    # Truth values are labels; of floats and integers the floats are scores.
     if "" in kinds or kinds in (("f", "i"), ("f", "b"), ("i", "b")):
         return
     if ours(above=2):  # passes on what somebody named
         return
     raise bad_value(
         "scores",
-        "told apart from the labels by its values or its name",
+        "distinct from the labels by its values or its name",
         "0 and 1 only, and so has 'labeled'",
         "name both, scores=..., labeled=..., if these are decisions rather than scores",
     )
@@ -230,7 +230,7 @@ def check_jobs(n_jobs: object) -> None:
 
 
 def useful_jobs(n_jobs: int | None, n_tasks: int) -> int | None:
-    """No more workers than there are tasks: joblib starts as many as it is told."""
+    """No more workers than there are tasks: joblib starts as many as it is given."""
     return n_jobs if n_jobs is None or n_jobs < 0 else max(min(n_jobs, n_tasks), 1)
 
 
@@ -428,7 +428,7 @@ def too_large(parameter: str, got: str) -> InvalidInputError:
     """The refusal of integers that 64-bit floats round to one another."""
     return bad_value(
         parameter,
-        "free of integers beyond 2**53, which float64 cannot tell apart",
+        "free of integers beyond 2**53, which float64 cannot represent exactly",
         got,
         "subtract an offset, or pass ranks instead",
     )
@@ -507,7 +507,7 @@ Value = TypeVar("Value")
 
 
 class FrozenDict(dict[Key, Value]):
-    """A dictionary that refuses change; unlike a mapping proxy it can be pickled and copied."""
+    """A dictionary that refuses change; a mapping proxy could not be pickled and copied."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("results are read-only; make a dict of it to change it")

@@ -22,7 +22,7 @@ from purecover.exceptions import InvalidInputError
 
 
 class FrameKeywords(TypedDict, total=False):
-    """How frames are counted, beside what their columns are called."""
+    """How frames are counted, apart from the names of their columns."""
 
     sample_weight: str | None
     positive_label: object
@@ -33,7 +33,7 @@ class FrameKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreCounts:
-    """Labeled and unlabeled examples counted at each distinct score.
+    """Labeled and unlabeled rows counted at each distinct score.
 
     Build one with :meth:`from_scores`, :meth:`from_frame` or :meth:`from_counts`; two of
     them add up to the counts of both data sets together.
@@ -43,7 +43,7 @@ class ScoreCounts:
     thresholds : ndarray of shape (n_thresholds,)
         The distinct scores, strictly decreasing.
     labeled, unlabeled : ndarray of shape (n_thresholds,)
-        How many labeled and unlabeled examples have that score: integers, or sums of
+        How many labeled and unlabeled rows have that score: integers, or sums of
         weights.
     negative : ndarray of shape (n_thresholds,) or None
         Known negatives at each score, if there are any.
@@ -101,14 +101,14 @@ class ScoreCounts:
         positive_label: object = None,
         negative_label: object = None,
     ) -> ScoreCounts:
-        """Count scores given one row per example.
+        """Count scores given one row per row.
 
         Parameters
         ----------
         scores : array-like of shape (n,)
             Classifier scores, larger means more positive. Finite numbers of any type.
         labeled : array-like of shape (n,)
-            True where the example carries the positive label: booleans, 0/1, -1/+1, or
+            True where the row carries the positive label: booleans, 0/1, -1/+1, or
             words such as "positive" and "unlabeled".
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
@@ -138,13 +138,13 @@ class ScoreCounts:
         """Rows counted in the name of a public function, or counts that it got instead of rows."""
         if not isinstance(scores, ScoreCounts):
             if labeled is None:
-                must = "given with scores: for each, whether the example carries the label"
+                must = "given with scores: for each, whether the row carries the label"
                 raise valid.bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
             return cls._counted(*count.count_rows({"scores": scores}, labeled, **beside))
         for name, value in {"labeled": labeled, **beside}.items():
             if value is not None:
                 raise InvalidInputError(
-                    f"{{function}} takes no {name!r} beside a ScoreCounts, which holds no rows.\n"
+                    f"{{function}} takes no {name!r} with a ScoreCounts, which has no rows.\n"
                     "Hint: pass scores and labeled themselves"
                 )
         return scores
@@ -245,11 +245,8 @@ class ScoreCounts:
         ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
         """
         names = {"score": score, "labeled": labeled}
-        names |= {
-            parameter: column
-            for parameter, column in (("sample_weight", sample_weight), ("by", by))
-            if column is not None
-        }
+        more = {"sample_weight": sample_weight, "by": by}
+        names |= {parameter: column for parameter, column in more.items() if column is not None}
         labels = {"positive_label": positive_label, "negative_label": negative_label}
         tolerance = valid.check_real("tolerance", tolerance, low=0, high=1)
         exact_limit = valid.check_integer("exact_limit", exact_limit, low=0)
@@ -308,12 +305,12 @@ class ScoreCounts:
 
     @cached_property
     def n_labeled(self) -> float:
-        """Labeled examples (a sum of weights if weighted)."""
+        """Labeled rows (a sum of weights if weighted)."""
         return self.labeled.sum().item()
 
     @cached_property
     def n_unlabeled(self) -> float:
-        """Unlabeled examples (a sum of weights if weighted)."""
+        """Unlabeled rows (a sum of weights if weighted)."""
         return self.unlabeled.sum().item()
 
     @cached_property
@@ -323,7 +320,7 @@ class ScoreCounts:
 
     @cached_property
     def ordered_pairs(self) -> float:
-        """Pairs of a labeled and an unlabeled example with the labeled one higher.
+        """Pairs of a labeled and an unlabeled row with the labeled one higher.
 
         Ties count one half; divided by the number of all pairs it is the observed AUC.
         """
@@ -353,7 +350,7 @@ class ScoreCounts:
 
     @property
     def labeled_share(self) -> float:
-        r""":math:`c = n_L / (n_L + n_U)`, the share of labeled examples."""
+        r""":math:`c = n_L / (n_L + n_U)`, the share of labeled rows."""
         return self.n_labeled / (self.n_labeled + self.n_unlabeled)
 
     @property
@@ -434,7 +431,7 @@ class ScoreCounts:
         return ScoreCounts(**columns, highest=None if alone else highest)
 
     def mirrored(self) -> ScoreCounts:
-        """The same examples with scores negated, for labels that mark known negatives.
+        """The same rows with scores negated, for labels that mark known negatives.
 
         Where the labeled are known negatives (decoys, controls, background), "positive" means
         negative in all that follows: alpha is the share of negatives among the unlabeled, and
@@ -674,7 +671,7 @@ def auc_pu_variance(counts: ScoreCounts) -> float:
         :math:`S^2(V_{10})/n_L + S^2(V_{01})/n_U`, where :math:`V_{10}` holds for each
         labeled score the share of unlabeled ones below it and :math:`V_{01}` for each
         unlabeled score the share of labeled ones above it, ties counted one half. NaN if
-        either sample has fewer than two examples.
+        either sample has fewer than two rows.
 
     Notes
     -----

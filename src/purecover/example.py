@@ -18,7 +18,7 @@ _FOLDER = files("purecover") / "data"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExampleScores(Frozen):
-    """Scores with their labels and, beside them, the truth.
+    """Scores with their labels and the truth.
 
     Attributes
     ----------

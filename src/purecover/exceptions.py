@@ -12,7 +12,7 @@
     PurecoverWarning             (a UserWarning)
     └── RecoveryWarning                                a number was repaired or is doubtful
 
-Each error also derives from the built-in exception a caller who knows nothing of
+Each error also derives from the built-in exception a caller without knowledge of
 purecover would catch. All messages follow one grammar: which parameter of which
 function, what it must be, what it got, and after ``Hint:`` what to do next.
 """

@@ -21,7 +21,7 @@ from purecover._validation import public
 from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
-_CLOSEST = 1e-100  # the square and the cube of delta are divisors, too
+_CLOSEST = 1e-100  # the square and the cube of delta are also divisors
 PERCENT_HINT = "it is a share: 0.25 means 25 %"
 LEAST_PERCENTAGE = 1.5
 """A share that is too large by less is a slip, not a percentage."""
@@ -156,7 +156,7 @@ class MixtureProportions(Saved):
         if not alpha < beta:
             raise IdentifiabilityError(
                 f"{{function}} needs alpha < beta, got alpha={alpha:g} and beta={beta:g}: the "
-                "labeled examples would be no richer in positives than the unlabeled ones "
+                "labeled rows would be no richer in positives than the unlabeled ones "
                 "(PU001).\n"
                 "Hint: were the labels inverted, or is alpha the share in another population?"
             )
@@ -462,6 +462,12 @@ class UncertainProportions(Protocol):
         """Pairs of alpha and beta, one row each, by how likely they are."""
         ...
 
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Pairs of alpha and beta for replicates, one row each, by how likely they are."""
+        ...
+
 
 class KnownKeywords(TypedDict, total=False):
     """Keyword parameters of alpha and beta for functions that do not estimate them."""
@@ -497,7 +503,7 @@ def _check_carried(parameter: str, value: Any) -> Any:
 class FollowingShare:
     """Alpha of replicates by a prior or a label frequency, and the share of labeled rows.
 
-    Chance has its part in that share, too. Replicates of groups have one of their own; in others
+    Chance has its part in that share. Replicates of groups have one of their own; in others
     the numbers of labeled and unlabeled rows stay, and the share is drawn.
     """
 
@@ -637,14 +643,6 @@ class GivenProportions(Parameters):
         return self.scenario or ("case-control" if self.label_frequency is None else "censoring")
 
     @property
-    def says_beta(self) -> bool:
-        """Whether beta was given, by itself or among the proportions."""
-        if self.beta is not None:
-            return True
-        told = self.proportions
-        return told is not None and not _certain(told).origin.endswith(ASSUMED)
-
-    @property
     def stated(self) -> tuple[str, float] | None:
         """Name and value of what alpha follows from, where that is not alpha itself."""
         for name in ("label_frequency", "prior"):
@@ -701,13 +699,13 @@ class GivenProportions(Parameters):
                 raise valid.bad_value(
                     "beta",
                     "left out where 'proportions' carry one",
-                    f"{valid.show(plain.beta)} beside {carried.beta:g}",
+                    f"{valid.show(plain.beta)} with {carried.beta:g}",
                 )
             if plain.scenario not in (None, carried.scenario):
                 raise valid.bad_value(
                     "scenario",
                     "left out where 'proportions' carry one",
-                    f"{plain.scenario!r} beside {carried.scenario!r}",
+                    f"{plain.scenario!r} with {carried.scenario!r}",
                 )
         elif isinstance(plain.alpha, float):
             MixtureProportions(plain.alpha, plain._largest_beta)

@@ -109,7 +109,7 @@ class PUScorer:
         except IdentifiabilityError as error:
             raise IdentifiabilityError(
                 f"{{function}} cannot estimate alpha and beta from the {counts.n_labeled:g} "
-                f"labeled and {counts.n_unlabeled:g} unlabeled examples of a fold. {error}"
+                f"labeled and {counts.n_unlabeled:g} unlabeled rows of a fold. {error}"
             ) from error
         return self._given.estimated(found)
 
@@ -193,7 +193,7 @@ def make_pu_scorer(
     Metrics of probabilities, such as ``"brier"`` and ``"log_loss"``, take ``predict_proba``, which
     must be of the true class: that of :class:`PUCalibratedClassifier`, for example.
 
-    The AUC is the direct one and is not clipped: with few examples in a fold it can exceed 1,
+    The AUC is the direct one and is not clipped: with few rows in a fold it can exceed 1,
     and clipping would bias the mean over folds and hide which model is better.
 
     With alpha and beta estimated in each fold every model brings its own: an honest score for

@@ -54,7 +54,7 @@ app = App(
     name="purecover-paper",
     help=(
         "Repeat the evaluation of the paper: twelve data sets, three shares of wrong labels, fifty "
-        "repetitions, every table and figure beside the printed ones."
+        "repetitions, every table and figure next to the printed ones."
     ),
     version=__version__,
     version_flags=["--version"],
@@ -314,7 +314,7 @@ def report(
     records: Annotated[Text, Parameter(group=OUTPUT)] = None,
     quiet: Quiet = False,
 ) -> int:
-    """Write tables and figures of the results in a store, ours beside the paper's.
+    """Write tables and figures of the results in a store, ours next to the paper's.
 
     Parameters
     ----------

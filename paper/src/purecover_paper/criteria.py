@@ -145,7 +145,7 @@ def _coverage(runs: Runs) -> list[Criterion]:
             shares = {name: each.covered for name, each in held.items() if name}
             worst = min(shares, key=lambda name: shares[name]) if shares else ""
             where = f" ({worst.capitalize()})" if worst else ""
-            hold = f"95 % intervals of {title} that hold the truth of the same scores{by}"
+            hold = f"95 % intervals of {title} that contain the truth of the same scores{by}"
             found += [
                 Criterion(
                     hold,

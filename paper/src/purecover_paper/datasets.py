@@ -146,11 +146,11 @@ class PaperDataset:
     name, title : str
         Its name here, and as printed.
     n_labeled : int
-        Number of labeled examples in the paper's runs.
+        Number of labeled rows in the paper's runs.
     n, n_positive, n_features : int
         Counts as printed: n, n1 and d of Table 1.
     n_columns : int
-        Number of columns of the source beside the target.
+        Number of columns of the source without the target.
     rule : callable
         Which rows are positive, from the original target.
     columns : tuple of str
@@ -225,7 +225,7 @@ class PaperData:
     features : ndarray of shape (n, n_features)
         Features, read-only. Nothing is scaled.
     positive : ndarray of bool of shape (n,)
-        True for the positive examples.
+        True for the positive rows.
     feature_names : tuple of str
         Names of the features, as the source has them.
     source : str
@@ -253,7 +253,7 @@ class PaperData:
     def __repr__(self) -> str:
         n, d = self.features.shape
         return (
-            f"PaperData({self.name!r}: {n} examples, {int(self.positive.sum())} positive, "
+            f"PaperData({self.name!r}: {n} rows, {int(self.positive.sum())} positive, "
             f"{d} features, from {self.source})"
         )
 
@@ -302,7 +302,7 @@ def load_paper_data(
     -----
     Classes follow the paper: targets of regression are split at their mean (Concrete, Housing,
     Wine), and of many classes those are positive whose number is the paper's. Bank becomes 13
-    features and Mushroom 126, an indicator for each documented category. The numbers of examples
+    features and Mushroom 126, an indicator for each documented category. The numbers of rows
     and of positives must be the paper's; other differences are listed. All values together have
     a known SHA-256. Data with other values are refused, but for those in ``folder``, which is the
     caller's own: a warning and ``differences`` say so.
@@ -459,7 +459,7 @@ def _canonical(spec: PaperDataset, table: Table) -> Table:
     """Return the table with the columns, rows and spellings of our files."""
     if len(table.columns) != spec.n_columns:
         raise UnfitTableError(
-            f"it has {len(table.columns)} columns beside the target, not {spec.n_columns}"
+            f"it has {len(table.columns)} columns without the target, not {spec.n_columns}"
         )
     names, columns = table.names, table.columns
     if spec.columns:

@@ -289,7 +289,7 @@ def figure3(n_grid: int = 101) -> Figure:
 
 
 def figure4(n_grid: int = 201) -> Figure:
-    """Draw one of the maps beside the lines on which the recovered AUC is 0, 1 or the true one."""
+    """Draw one of the maps next to the lines on which the recovered AUC is 0, 1 or the true one."""
     alpha, beta, auc = 0.25, 0.75, 0.9
     figure, (left, right) = _pyplot().subplots(1, 2, figsize=(10.4, 4.6), layout="constrained")
     mesh = _draw_map(left, alpha, beta, auc, n_grid)

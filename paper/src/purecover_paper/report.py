@@ -146,14 +146,14 @@ def _estimated(runs: Runs) -> list[str]:
         held = coverage(runs, paper_combination("ie", metric, OURS))
         if held:
             found.append(
-                f"95 % intervals of {title} hold the truth of the same scores in "
+                f"95 % intervals of {title} contain the truth of the same scores in "
                 f"{100 * held[''].covered:.1f} % of {held[''].n_runs:,} runs, at a mean width of "
                 f"{held[''].width:.3f}."
             )
     return found
 
 
-TITLE = "The paper's evaluation, beside the printed figures"
+TITLE = "The paper's evaluation, next to the printed numbers"
 _TRUTHS: tuple[Truth, ...] = ("same", "traditional")
 _TABLES: tuple[tuple[Methods, Truth], ...] = (
     (PAPERS, "traditional"),
@@ -428,8 +428,8 @@ def _pictures(report: PaperReport) -> list[Picture]:
         ),
         _picture(
             "theory", "Figure 1, the worked example",
-            "Three labeled and five unlabeled examples, one of them positive. Equation 4 gives "
-            "0.875 and not the true 0.9375: with so few examples the labeled are no fair sample "
+            "Three labeled and five unlabeled rows, one of them positive. Equation 4 gives "
+            "0.875 and not the true 0.9375: with so few rows the labeled are no fair sample "
             "of the positives.",
             figure1(),
         ),
@@ -441,7 +441,7 @@ def _pictures(report: PaperReport) -> list[Picture]:
         ),
         _picture(
             "theory", "Figure 4, the lines of interest",
-            "A map of Figure 3 beside the lines on which the recovered AUC is 0, 1 or the true "
+            "A map of Figure 3 next to the lines on which the recovered AUC is 0, 1 or the true "
             "one. The paper's caption gives an observed AUC of 0.80 here; equation 4 gives 0.70.",
             figure4(),
         ),

@@ -286,7 +286,7 @@ def _until_error(tasks: Iterator[Any], errors: list[Exception]) -> Iterator[Any]
     """Yield tasks for joblib, whose own thread would lose an error; it goes to ``errors``."""
     try:
         yield from tasks
-    except Exception as error:  # noqa: BLE001 - raised by whoever reads the results
+    except Exception as error:  # noqa: BLE001 - raised when the results are read
         errors.append(error)
 
 

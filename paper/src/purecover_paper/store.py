@@ -31,7 +31,7 @@ _PLACE = ("dataset", "beta", "repeat")  # of a cell in its study; the rest is se
 class Record(NamedTuple):
     """One number measured in one run, one tidy row of the study.
 
-    A run is one draw of labeled and unlabeled examples: a data set, a share of positives among
+    A run is one draw of labeled and unlabeled rows: a data set, a share of positives among
     the labeled, and the number of the repeat.
 
     Parameters
@@ -39,7 +39,7 @@ class Record(NamedTuple):
     dataset : str
         Short name of the data set, for example ``"bank"``.
     beta : float
-        Share of positives among the labeled examples: 1, 0.95 or 0.75.
+        Share of positives among the labeled rows: 1, 0.95 or 0.75.
     repeat : int
         Number of the repeat, from 0.
     metric : {"auc", "auc_pr", "alpha", "beta"}
@@ -181,7 +181,7 @@ class Store:
         seconds : float
             Computing time.
         scores : mapping of str to ndarray, optional
-            Arrays to keep beside the records.
+            Arrays to keep with the records.
         about : mapping of str to str, optional
             How it was made: versions, device, command.
         """

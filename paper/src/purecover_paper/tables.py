@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of the paper beside ours, and a summary of every combination."""
+"""Tables 1 and 2 of the paper next to ours, and a summary of every combination."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def collapses(runs: Runs) -> dict[Row, float]:
 
 
 def paper_table(runs: Runs, metric: str, methods: Methods, truth: Truth) -> Sheet:
-    """Return Table 1 or 2 with the printed numbers beside ours.
+    """Return Table 1 or 2 with the printed numbers next to ours.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class KeptScores:
     title : str
         Name of their kind; scores of one title are pooled.
     scores : ndarray of float
-        Score per example.
+        Score per row.
     labeled, positive : ndarray of bool
         True for labeled rows, and for rows of the positive class.
     """

@@ -230,7 +230,7 @@ class Api:
             job.notes = found.notes
         except jobs.WorkError as error:
             job.state, job.error = "failed", str(error)
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - the caller must hear of it
             job.state, job.error = "failed", f"internal error, {type(error).__name__}: {error}"
         finally:
             self.store.end_job(job)

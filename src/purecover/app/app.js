@@ -139,7 +139,7 @@
     const found = at("labeled").value === "" ? [] : Object.entries(column.values);
     const count = (rows) => rows.toLocaleString("en");
     const words = found.map(([value, rows]) => `${count(rows)} ${value === "" ? "blank" : `“${value}”`}`);
-    const usual = "Who carries the label: 1/0, true/false, positive/unlabeled.";
+    const usual = "Which rows carry the label: 1/0, true/false, positive/unlabeled.";
     at("labeled-values").textContent = words.length ? `Rows: ${words.join(", ")}.` : usual;
     const blank = found.find(([value]) => value === "");
     at("blanks").hidden = found.length > 0 && !blank;

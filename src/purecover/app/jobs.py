@@ -180,7 +180,7 @@ class JudgeRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Task(Struct):
-    """What to do with a file in a folder."""
+    """Base of tasks with a file in a folder."""
 
     folder: str
     file: str
@@ -199,7 +199,7 @@ class Evaluate(Task, tag=True):
 
 
 class Judge(Task, tag=True):
-    """Save answers about rows of a file, beside it, and find the next rows."""
+    """Save answers about rows of a file, next to it, and find the next rows."""
 
     request: JudgeRequest
 
@@ -245,7 +245,7 @@ class NextRow(Struct):
 
 
 class Judged(Struct, tag=True):
-    """What the answers show so far, and the next rows to be judged."""
+    """Results of the answers so far, and the next rows to be judged."""
 
     rows: list[NextRow]
     low: float
@@ -395,7 +395,7 @@ class Pool:
             except LostError:
                 if self._closed:
                     raise
-                while self._idle:  # whoever killed one may have killed them all
+                while self._idle:  # one kill may have killed them all
                     await self._idle.pop().kill()
             return await self._try(task, timeout, progress)
 

@@ -326,7 +326,7 @@ class _Server(uvicorn.Server):
 
 
 class _Listener(H11Protocol):
-    """Hangs up on whoever takes too long to say what is wanted; uvicorn would wait forever.
+    """Hangs up on clients that take too long to send a request; uvicorn would wait forever.
 
     Where there are many connections, a new one takes the place of the oldest that wants nothing,
     so that silence keeps nobody out.

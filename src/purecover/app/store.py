@@ -95,7 +95,7 @@ KeptT = TypeVar("KeptT", Upload, Job)
 class Store:
     """One folder, readable by this user alone, with one folder for each file and report.
 
-    The folder is locked for as long as this process lives, which tells the next one what is left
+    The folder is locked for as long as this process lives, which shows the next one what is left
     over from one that was killed.
     """
 
@@ -223,7 +223,7 @@ def plain_name(name: str) -> str:
     """A file name that is only a name, on any system and as an argument of a command."""
     last = re.split(r"[/\\]", name)[-1]
     plain = _UNUSUAL.sub("_", last).strip(" .")
-    if len(plain) > _MAX_NAME:  # the end tells the format
+    if len(plain) > _MAX_NAME:  # the end shows the format
         plain = plain[: _MAX_NAME - 20] + plain[-20:]
     # Some systems take REPORT.HTML for report.html, which is to come.
     if not plain or plain.startswith("-") or plain.lower() in (*REPORTS, ANSWERS):

@@ -1,4 +1,4 @@
-"""Audits: some unlabeled examples judged by hand, what they tell, and how many it takes."""
+"""Audits: rows judged by hand, what follows from them, and how many are needed."""
 
 from purecover._imports import attach
 

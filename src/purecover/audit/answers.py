@@ -21,7 +21,7 @@ from purecover._codec import plain_fields
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.audit.designs import JudgedRows, ScoredLabels
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
@@ -31,6 +31,9 @@ N_DRAWS = 8000
 N_RESAMPLES = 1000
 """Draws from the posterior, and replicates of an estimator that draws none."""
 
+_FEW = 300
+"""Replicates that tell how the observed AUC goes with the rows above a cut."""
+
 MANY_DRAWS = 2**17
 """Draws of which those in a range are kept."""
 
@@ -38,7 +41,7 @@ ALMOST_SURE = 0.999
 """Confidence of the statement that a range contradicts the scores."""
 
 ANYWHERE = 0.05
-"""Weight of a uniform prior beside the posterior of the scores: verdicts that contradict the
+"""Weight of a uniform prior added to the posterior of the scores: verdicts that contradict the
 scores win."""
 
 CONFLICT = 0.05
@@ -58,6 +61,9 @@ _LEAST_PURITY = 1e-3
 """Shifts of the log odds begin no further out than at this share of positives or negatives."""
 
 _EDGE = 1e-9
+
+_NEAR = N_DRAWS // 100
+"""Ranks by which draws may differ from a replicate that they are met with."""
 
 
 class Strata(NamedTuple):
@@ -98,6 +104,8 @@ class Purity(NamedTuple):
     of_labeled: FloatArray
     share: FloatArray
     """Of the unlabeled rows in each stratum."""
+    ratio: FloatArray
+    """Of the labeled rows in each stratum, to that of the unlabeled ones."""
     possible: BoolArray
     """Whether a draw leaves no negative number of positives or negatives in a stratum."""
 
@@ -112,7 +120,7 @@ class Purity(NamedTuple):
         f_1 = ((1 - alpha) * f_l - (1 - beta) * f_u) / (beta - alpha)
         of_unlabeled, of_labeled = alpha * f_1 / f_u, beta * f_1 / f_l
         possible = ((f_1 >= 0) & (of_unlabeled <= 1)).all(axis=1)
-        return cls(of_unlabeled.clip(0, 1), of_labeled.clip(0, 1), f_u, possible)
+        return cls(of_unlabeled.clip(0, 1), of_labeled.clip(0, 1), f_u, f_l / f_u, possible)
 
 
 def log_binomial(positive: Any, judged: Any, share: FloatArray) -> FloatArray:
@@ -123,11 +131,15 @@ def log_binomial(positive: Any, judged: Any, share: FloatArray) -> FloatArray:
 
 
 class Weighed(NamedTuple):
-    """Draws from the posterior: alpha and beta, positives by stratum, and the spread of strata."""
+    """Draws from the posterior: alpha and beta, positives by stratum, and the spread of strata.
+
+    ``ratio`` is that of the shares of labeled and unlabeled rows in the first stratum of verdicts.
+    """
 
     shares: FloatArray
     purity: FloatArray
     spread: FloatArray
+    ratio: FloatArray
 
 
 def weigh(
@@ -142,8 +154,10 @@ def weigh(
     purity = Purity.of(shares, strata, rng)
     with np.errstate(divide="ignore"):
         log = np.log(weight)
+    ratio = purity.ratio[:, 0]
     if hits is not None:
         followed = Purity.of(shares, hits, rng)
+        ratio = ratio if strata.judged.any() else followed.ratio[:, 0]
         likelihood = log_binomial(hits.positive, hits.judged, followed.of_unlabeled).sum(axis=1)
         log = log + np.where(followed.possible, likelihood, -np.inf)
     log = log + log_binomial(strata.labeled_positive, strata.labeled_judged, purity.of_labeled).sum(
@@ -172,7 +186,7 @@ def weigh(
         with np.errstate(divide="ignore"):
             odds += most + np.log(likely[s] @ shifts.T)
     odds += log[:, None]
-    # Hidden positives unlike the labeled ones may lie where these do not; those like them may not,
+    # Hidden positives that differ from the labeled ones may lie where these do not; others may not,
     # which is no evidence against them.
     odds[:, 0] -= np.log(max(weight[purity.possible].sum() / weight.sum(), _EDGE))
     odds[~purity.possible, 0] = -np.inf
@@ -191,7 +205,7 @@ def weigh(
         # The share of positives among all unlabeled rows, whatever the labels are like.
         alpha = (found * purity.share[place]).sum(axis=1)
         kept = np.column_stack((np.minimum(alpha, kept[:, 1] * (1 - 1e-6)), kept[:, 1]))
-    return Weighed(kept, found, spreads[spread])
+    return Weighed(kept, found, spreads[spread], ratio[place])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -236,6 +250,8 @@ class AuditPosterior(Frozen):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
     _draws: FloatArray = field(repr=False)
+    _ratio: FloatArray = field(repr=False)
+    _cut: float = field(repr=False)
     _purity_draws: FloatArray = field(repr=False)
 
     @property
@@ -303,6 +319,23 @@ class AuditPosterior(Frozen):
             The draws.
         """
         return np.asarray(self._draws[rng.integers(len(self._draws), size=n)])
+
+    def proportions_many(self, counts: ScoreCounts, labeled: Any, unlabeled: Any) -> FloatArray:
+        """Draw alpha and beta for replicates of the counts, one row each.
+
+        Verdicts tell the share of positives above the cut, and alpha follows from it by the shares
+        of labeled and unlabeled rows there: a replicate meets draws with the same ratio of these.
+        """
+        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
+        n = len(labeled)
+        order = np.argsort(self._ratio, kind="stable")
+        high = counts.thresholds >= self._cut
+        if self._ratio[order[0]] == self._ratio[order[-1]] or high.all():
+            return self.draws(n, rng)
+        f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
+        place = np.searchsorted(self._ratio[order], f_l / np.maximum(f_u, _EDGE))
+        near = place + rng.integers(-_NEAR, _NEAR + 1, n)
+        return np.asarray(self._draws[order[near.clip(0, order.size - 1)]])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -473,9 +506,11 @@ def posterior_of(
         strata = Strata.of(judged)
         if not strata.judged.any():
             raise valid.bad_value("judged", "with a verdict on an unlabeled row", "none")
-    hits = None
+    hits, cut = None, -np.inf if judged is None else judged.design.cuts[0]
     if given.hits is not None:
-        hits = Strata.above(counts, cut_of_hits(counts, *given.hits, given.hits_from), *given.hits)
+        where = cut_of_hits(counts, *given.hits, given.hits_from)
+        hits = Strata.above(counts, where, *given.hits)
+        cut = where if judged is None else cut
     known, shares, weight, tails = _prior_draws(asked, counts, given, rng)
     found = weigh(shares, weight, strata, N_DRAWS, rng, hits)
     if found is None:
@@ -503,14 +538,17 @@ def posterior_of(
             tails.append(_tail(known, each, rng))
     several = np.count_nonzero(strata.judged) > 1
     alpha_mean, beta_mean = map(float, found.shares.mean(axis=0))
+    if (strata.judged > 0).tolist() == [True] + [False] * (strata.judged.size - 1):
+        alpha_mean = _alpha_of_purity(
+            float(found.purity[:, 0].mean()), beta_mean, strata, alpha_mean
+        )
+    beta_mean = min(beta_mean, 1.0)
+    intervals = _intervals(found.shares, level)
+    for name, value in (("alpha", alpha_mean), ("delta", beta_mean - alpha_mean)):
+        intervals[name] = intervals[name]._around(value)
     return AuditPosterior(
-        proportions=MixtureProportions(
-            alpha_mean,
-            min(beta_mean, 1.0),
-            origin,
-            given.implied_scenario,
-        ),
-        intervals=_intervals(found.shares, level),
+        proportions=MixtureProportions(alpha_mean, beta_mean, origin, given.implied_scenario),
+        intervals=intervals,
         from_scores=interval(known[:, 0]),
         purity=tuple(map(interval, found.purity.T)),
         n_positive=tuple(map(interval, positive.T)),
@@ -520,8 +558,24 @@ def posterior_of(
         ranges=given.ranges,
         hits=given.hits,
         _draws=found.shares,
+        _ratio=found.ratio,
+        _cut=cut,
         _purity_draws=found.purity,
     )
+
+
+def _alpha_of_purity(purity: float, beta: float, strata: Strata, otherwise: float) -> float:
+    """Return the alpha by which a report finds this share of positives above the cut.
+
+    The mean of alpha is larger, since few labeled rows above the cut make it large.
+    """
+    f_u, f_l = (side[0] / side.sum() for side in (strata.n_unlabeled, strata.n_labeled))
+    linear = f_l - (1 - beta) * f_u + purity * f_u
+    root = linear**2 - 4 * f_l * f_u * purity * beta
+    if f_l == 0 or root < 0:
+        return otherwise
+    found = float((linear - root**0.5) / (2 * f_l))
+    return found if 0 <= found < beta else otherwise
 
 
 def _interval(values: FloatArray, level: float) -> Interval:
@@ -544,6 +598,36 @@ def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
     return {name: _interval(each, level) for name, each in values.items()}
 
 
+def auc_draws(
+    counts: ScoreCounts,
+    shares: FloatArray,
+    ratio: FloatArray,
+    cut: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return the AUC for each draw of alpha and beta.
+
+    A sample whose observed AUC is high by chance has many labeled rows above a cut, to which
+    ``ratio`` refers.
+    """
+    from scipy.special import ndtri
+
+    from purecover.intervals.resampling import resampler_for
+
+    labeled, unlabeled = resampler_for(counts).draw_many(rng, _FEW)
+    high = counts.thresholds >= cut
+    f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
+    above = np.cumsum(unlabeled, axis=1) - unlabeled / 2
+    seen = 1 - (labeled * above).sum(axis=1) / labeled.sum(axis=1) / unlabeled.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        link = float(np.nan_to_num(np.corrcoef(f_l / np.maximum(f_u, _EDGE), seen)[0, 1]))
+    rank = np.argsort(np.argsort(ratio, kind="stable"), kind="stable")
+    chance = link * ndtri((rank + 0.5) / rank.size)
+    chance += (1 - link**2) ** 0.5 * rng.standard_normal(rank.size)
+    observed = counts.auc_pu + max(auc_pu_variance(counts), 0.0) ** 0.5 * chance
+    return np.asarray((0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0])).clip(0, 1))
+
+
 class PosteriorDraws:
     """A posterior in the place of an estimator."""
 
@@ -557,10 +641,9 @@ class PosteriorDraws:
         """Draw alpha and beta, one row each."""
         return self.posterior.draws(n, np.random.default_rng(0))
 
-    def proportions_many(self, _counts: ScoreCounts, labeled: Any, _unlabeled: Any) -> FloatArray:
+    def proportions_many(self, counts: ScoreCounts, labeled: Any, unlabeled: Any) -> FloatArray:
         """Draw alpha and beta for replicates."""
-        seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
-        return self.posterior.draws(len(labeled), np.random.default_rng(seed))
+        return self.posterior.proportions_many(counts, labeled, unlabeled)
 
     def interval(self, *, confidence_level: float) -> dict[str, Interval]:
         """Return the intervals of alpha, beta and delta."""

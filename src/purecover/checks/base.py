@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class CheckContext:
         Whether the threshold was named by the caller, not chosen on these data.
     optimism : tuple of float or None
         By how much choosing the threshold on these data raises the observed true- and
-        false-positive rates, by the replicates; the figures are corrected for it.
+        false-positive rates, by the replicates; the metrics are corrected for it.
     prior : float or None
         Share of positives in the population that precision is for, if known.
     n_groups : int or None
@@ -111,8 +111,6 @@ class CheckContext:
         Whether the intervals of the report vary alpha and beta too.
     estimation : PriorEstimate or None
         How alpha and beta were estimated, if they were.
-    beta_given : bool
-        Whether the caller gave beta; False if it is 1 by default with a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
     audit : UncertainProportions or None
@@ -129,7 +127,6 @@ class CheckContext:
     n_groups: int | None = None
     interval_varies_proportions: bool = False
     estimation: PriorEstimate | None = None
-    beta_given: bool = True
     stated: tuple[str, float] | None = None
     audit: UncertainProportions | None = None
 
@@ -171,7 +168,7 @@ not_applicable = partial(Finding, "not applicable")
 
 
 def count(number: float) -> str:
-    """Format a number of examples; an effective number need not be whole."""
+    """Format a number of rows; an effective number need not be whole."""
     return f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
 
 
@@ -210,14 +207,8 @@ class Check:
             found = not_applicable(NEEDED[self.needs])
         else:
             found = self.function(context)
-        return CheckResult(
-            self.code,
-            self.title,
-            found.severity or self.severity,
-            found.status,
-            found.message,
-            found.hint,
-        )
+        severity = found.severity or self.severity
+        return CheckResult(self.code, self.title, severity, found.status, found.message, found.hint)
 
 
 NEEDED = {
@@ -266,14 +257,14 @@ def critical_value(n: float, level: float = FALSE_ALARM_RATE) -> float:
 
 
 def shortfall(
-    few: FloatArray, many: FloatArray, n_few: float, n_many: float, ratio: float
+    few: FloatArray, many: FloatArray, n_few: Any, n_many: Any, ratio: float
 ) -> FloatArray:
     r"""Return the standard errors by which a share falls short of ``ratio`` times another.
 
     Tests :math:`p_{few} \ge r\,p_{many}` for two independent binomial counts: the signed
     root of the likelihood ratio against the nearest :math:`(rp, p)`, with a continuity
-    correction of half a count each. Unlike the estimate divided by its standard error it
-    stays valid if a tail has only a handful of examples. 0 if nothing falls short.
+    correction of half a count each. It stays valid if a tail has only a handful of rows, which
+    the estimate divided by its standard error does not. 0 if nothing falls short.
     """
     from scipy.special import xlogy
 
@@ -281,6 +272,7 @@ def shortfall(
     few, many = few + 0.5, np.maximum(many - 0.5, 0.0)
     short = few / n_few < ratio * many / n_many
     few, many = few[short], many[short]
+    n_few, n_many = (np.broadcast_to(n, out.shape)[short] for n in (n_few, n_many))
     # Under the constraint the likelihood is stationary at the root of a quadratic.
     squared = ratio * (n_few + n_many)
     linear = n_many + few + ratio * (many + n_few)
@@ -288,16 +280,11 @@ def shortfall(
     root = np.sqrt(np.maximum(linear**2 - 4 * squared * constant, 0))
     p = np.minimum(2 * constant / (linear + root), 1.0)
 
-    def log_likelihood(k: FloatArray, n: float, share: FloatArray) -> FloatArray:
-        return np.asarray(xlogy(k, share) + xlogy(n - k, 1 - share))
-
-    deviance = (
-        log_likelihood(few, n_few, few / n_few)
-        - log_likelihood(few, n_few, ratio * p)
-        + log_likelihood(many, n_many, many / n_many)
-        - log_likelihood(many, n_many, p)
-    )
-    out[short] = np.sqrt(np.maximum(2 * deviance, 0))
+    deviance = np.zeros(few.size)
+    for k, n, share in ((few, n_few, ratio * p), (many, n_many, p)):
+        deviance += 2 * (xlogy(k, k / n) + xlogy(n - k, 1 - k / n))
+        deviance -= 2 * (xlogy(k, share) + xlogy(n - k, 1 - share))
+    out[short] = np.sqrt(np.maximum(deviance, 0))
     return out
 
 

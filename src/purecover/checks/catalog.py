@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._typing import CountArray
+from purecover._typing import CountArray, FloatArray
 from purecover._validation import check_instance, check_names, public
 from purecover.checks.base import (
     FALSE_ALARM_RATE,
@@ -52,37 +52,34 @@ FEWEST_TO_JUDGE = 20
 
 @check(
     "PU003",
-    "few labeled examples on one side of the threshold",
+    "few labeled rows on one side of the threshold",
     "note",
     "threshold",
     needs="threshold",
 )
 def few_labeled_at_threshold(context: CheckContext) -> Finding:
-    """Rates at the threshold depend on the labeled examples on either side of it."""
+    """Rates at the threshold depend on the labeled rows on either side of it."""
     counts = context.counts
     threshold: Any = context.threshold
     above = counts.thresholds >= threshold
+    squares = counts.labeled if counts.labeled_sq is None else counts.labeled_sq
     n_above, n_below = (
-        effective_size(
-            float(counts.labeled[side].sum()),
-            None if counts.labeled_sq is None else counts.labeled_sq[side],
-        )
-        for side in (above, ~above)
+        effective_size(float(counts.labeled[side].sum()), squares[side]) for side in (above, ~above)
     )
     says = (
-        f"of the labeled examples {count(n_above)} score at or above the threshold "
+        f"of the labeled rows {count(n_above)} score at or above the threshold "
         f"{threshold:.4g} and {count(n_below)} below"
     )
     if n_above < FEW_LABELED:
         # Of a sample as small as that the intervals are no help either (PU010).
-        hint = "gather more labeled examples."
+        hint = "gather more labeled rows."
         if effective_sizes(counts)[0] >= FEW_LABELED:
-            hint = "lower the threshold, gather more labeled examples, or read the intervals."
+            hint = "lower the threshold, gather more labeled rows, or read the intervals."
         return fired(f"{says}: recall and precision there depend on the few above.", hint)
     if n_below < FEW_LABELED:
         return fired(
             f"{says}: the miss rate and the negative predictive value depend on the few below.",
-            "gather more labeled examples, or do not rely on these two metrics.",
+            "gather more labeled rows, or do not rely on these two metrics.",
         )
     return quiet(f"{says}.")
 
@@ -97,13 +94,12 @@ def heavy_ties(context: CheckContext) -> Finding:
     n_scores = int(np.count_nonzero(everyone))
     # Eight rows with eight scores are few, but not tied. Weights hide the number of rows.
     tied = share > 0 if counts.is_weighted else bool((everyone > 1).any())
-    thing = "bin of scores" if counts.is_binned else "distinct score"
-    things = "bins of scores" if counts.is_binned else "distinct scores"
-    scores = f"is 1 {thing}" if n_scores == 1 else f"are {n_scores:,} {things}"
+    things = "bin{} of scores" if counts.is_binned else "distinct score{}"
+    are, ending = ("is", "") if n_scores == 1 else ("are", "s")
+    scores = f"{are} {n_scores:,} {things.format(ending)}"
     says = f"there {scores}, and ties make up {tie_part:.3g} of the observed AUC"
-    copies, side = max(
-        (_copies(counts.labeled), "labeled"), (_copies(counts.unlabeled), "unlabeled")
-    )
+    sides = {"labeled": counts.labeled, "unlabeled": counts.unlabeled}
+    copies, side = max((_copies(tally), side) for side, tally in sides.items())
     if copies > 1 and context.n_groups is None:
         return fired(
             f"each {side} score occurs {copies} times or a multiple of it: rows are duplicated, "
@@ -113,7 +109,7 @@ def heavy_ties(context: CheckContext) -> Finding:
     if tie_part > TIE_SHARE or (n_scores < FEW_SCORES and tied):
         hint = (
             "use scores as the model gives them, not rounded or turned into classes: the AUC "
-            "counts each tie one half, and the curve knows nothing between its few thresholds."
+            "counts each tie one half, and the curve has few thresholds."
         )
         if counts.is_binned:
             hint = "count scores with a smaller tolerance, or use those of the model, not rounded."
@@ -136,7 +132,7 @@ def small_samples(context: CheckContext) -> Finding:
     says = f"{count(n_labeled)} {kind}labeled and {count(n_unlabeled)} {kind}unlabeled rows"
     if context.n_groups is not None and context.n_groups < FEW_GROUPS:
         return fired(
-            f"only {context.n_groups} groups were resampled, too few for an interval to cover.",
+            f"only {context.n_groups} groups were resampled, too few for an interval.",
             f"below {FEW_GROUPS} groups report point values, or resample finer groups.",
         )
     if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
@@ -161,7 +157,7 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
             f"{fpr:.2g} to the false-positive rate, is subtracted."
         )
     return fired(
-        f"{says}, so figures at it are a little too good.",
+        f"{says}, so metrics at it are a little too good.",
         "choose the threshold on other data and pass it. The bootstrap corrects for the choice "
         "only if the threshold maximizes a metric.",
     )
@@ -181,32 +177,37 @@ def rates_leave_box(context: CheckContext) -> Finding:
     n_labeled, n_unlabeled = effective_sizes(context.counts)
     # Both ends of the curve are always in the box.
     labeled, unlabeled = roc.tpr_pu[1:-1] * n_labeled, roc.fpr_pu[1:-1] * n_unlabeled
-    labeled_below, unlabeled_below = n_labeled - labeled, n_unlabeled - unlabeled
+    above, below = (labeled, unlabeled), (n_labeled - labeled, n_unlabeled - unlabeled)
+
+    def labeled_short(side: tuple[FloatArray, FloatArray]) -> FloatArray:
+        return shortfall(side[0], side[1], n_labeled, n_unlabeled, p.labeled_inclusion)
+
+    def unlabeled_short(side: tuple[FloatArray, FloatArray]) -> FloatArray:
+        return shortfall(side[1], side[0], n_unlabeled, n_labeled, p.unlabeled_inclusion)
+
     alpha, beta = f"alpha={p.alpha:.3g}", f"beta={p.beta:.3g}"
-    few = "too few {} examples score as {} as the {} ones"
+    few = "too few {} rows score as {} as the {} ones"
     inverted = f"are the scores inverted for some of them? Otherwise {_SCAR}"
     sides = [
         (
-            shortfall(unlabeled, labeled, n_unlabeled, n_labeled, p.unlabeled_inclusion),
+            unlabeled_short(above),
             "fpr is below 0",
             f"{few.format('unlabeled', 'high', 'labeled')}: {alpha} is too large, or {_SCAR}.",
         ),
         (
-            shortfall(labeled_below, unlabeled_below, n_labeled, n_unlabeled, p.labeled_inclusion),
+            labeled_short(below),
             "tpr is above 1",
             f"{few.format('labeled', 'low', 'unlabeled')}: {beta} is too small, or {_SCAR}.",
         ),
         (
-            shortfall(
-                unlabeled_below, labeled_below, n_unlabeled, n_labeled, p.unlabeled_inclusion
-            ),
+            unlabeled_short(below),
             "fpr is above 1",
-            f"too many labeled examples have low scores: {inverted}, or {alpha} is too large.",
+            f"too many labeled rows have low scores: {inverted}, or {alpha} is too large.",
         ),
         (
-            shortfall(labeled, unlabeled, n_labeled, n_unlabeled, p.labeled_inclusion),
+            labeled_short(above),
             "tpr is below 0",
-            f"too few labeled examples have high scores: {inverted}, or {beta} is too small.",
+            f"too few labeled rows have high scores: {inverted}, or {beta} is too small.",
         ),
     ]
     z, name, cause = max(sides, key=lambda side: float(side[0].max()))
@@ -230,7 +231,7 @@ def not_concave(context: CheckContext) -> Finding:
     """The concave hull has a larger area than the curve, by more than two standard errors."""
     excess, error = concavity_excess(context.counts)
     if not math.isfinite(error):
-        return not_applicable("the standard error of the AUC needs two examples of each kind.")
+        return not_applicable("the standard error of the AUC needs two rows of each kind.")
     says = f"the concave hull exceeds the observed AUC by {excess:.3g}, standard error {error:.2g}"
     # Rounding must not make constant scores, whose error is 0, look bent.
     if excess <= max(2 * error, 1e-12):
@@ -243,16 +244,16 @@ def not_concave(context: CheckContext) -> Finding:
 
 
 TOPS = (0.01, 0.02, 0.05, 0.1)
-"""Shares of all examples, those with the highest scores, that are looked at in turn."""
+"""Shares of all rows, those with the highest scores, that are looked at in turn."""
 
 NEXT = 2.0
-"""How many times as many examples below them they are compared with."""
+"""How many times as many rows below them they are compared with."""
 
 SCARCE = 0.8
 """Labels that are less than a fifth rarer at the top are not worth a word, however sure it is."""
 
 FEWEST = 10
-"""Labeled examples that should be at the top."""
+"""Labeled rows that should be at the top."""
 
 
 @check("PU006", "labels thin out among the highest scores", "warning", "random labels")
@@ -262,7 +263,7 @@ def labels_thin_out(context: CheckContext) -> Finding:
     if context.n_groups is not None:
         return not_applicable("rows are dependent, and the test would count each of them.")
     if counts.ordered_pairs <= 0.5 * counts.n_labeled * counts.n_unlabeled:
-        return not_applicable("labeled examples do not score higher than unlabeled ones.")
+        return not_applicable("labeled rows do not score higher than unlabeled ones.")
     sizes = effective_sizes(counts)
     labeled = counts.labeled * (sizes[0] / counts.n_labeled)
     few = np.cumsum(labeled)
@@ -276,17 +277,12 @@ def labels_thin_out(context: CheckContext) -> Finding:
         expected = few[below] * rows[top] / rows[below]
     usable = (below > top) & (expected >= FEWEST)
     if not usable.any():
-        return not_applicable(f"fewer than {FEWEST} labeled examples should have the top scores.")
+        return not_applicable(f"fewer than {FEWEST} labeled rows should have the top scores.")
     top, below = top[usable], below[usable]
-    # Both shares of labeled examples with their numbers of rows; a test for each window.
+    # Both shares of labeled rows with their numbers of rows; a test for each window.
     at_top, n_top = few[top], rows[top]
     at_next, n_next = few[below] - few[top], rows[below] - rows[top]
-    z = np.array(
-        [
-            shortfall(at_top[i : i + 1], at_next[i : i + 1], n_top[i], n_next[i], 1.0)[0]
-            for i in range(top.size)
-        ]
-    )
+    z = shortfall(at_top, at_next, n_top, n_next, 1.0)
     z = np.where(at_top / n_top < SCARCE * at_next / n_next, z, 0.0)
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM_RATE / len(TOPS))
     worst = int(z.argmax())
@@ -323,7 +319,7 @@ TOO_GOOD = 0.5
 def scores_of_training_rows(context: CheckContext) -> Finding:
     """Labels are predicted better than held-out models can predict them.
 
-    A model that was told that a positive is unlabeled separates it from the labeled ones. Held-out
+    A model that was trained on an unlabeled positive separates it from the labeled ones. Held-out
     scores do not: hidden positives score like labeled ones.
     """
     counts = context.counts
@@ -528,9 +524,7 @@ def infeasible_auc(context: CheckContext) -> Finding:
     if observed > 0.5:
         chance = least_delta(context.counts) <= largest  # as a report says that they contradict it
     if chance:
-        noise = (
-            "an unknown error" if math.isinf(error) else f"two standard errors ({2 * error:.2g})"
-        )
+        noise = f"two standard errors ({2 * error:.2g})" if error < math.inf else "an unknown error"
         if observed > 0.5:
             hint = "the true AUC is near 1 if alpha and beta are right; are they?"
         return fired(f"{says}, though by less than {noise}.", hint, "note")
@@ -617,7 +611,7 @@ def noise_corrected(context: CheckContext) -> Finding:
         if p_value > SIGNIFICANCE:
             says += ", so that clean labels are not ruled out"
     return fired(
-        f"{says}: beta is estimated as {beta:.3f}, and all figures are corrected for "
+        f"{says}: beta is estimated as {beta:.3f}, and all metrics are corrected for "
         f"{100 * (1 - beta):.2g} % wrong labels.",
         "if you know that the labels are clean, pass beta=1.",
     )
@@ -627,15 +621,13 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     """Judge beta, which an audit of unlabeled rows does not determine."""
     beta = audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
     low, high = np.quantile(beta, (0.025, 0.975))
-    says = (
-        f"no labeled example was judged, and the scores leave beta between {low:.3f} and {high:.3f}"
-    )
+    says = f"no labeled row was judged, and the scores leave beta between {low:.3f} and {high:.3f}"
     if high - low <= WIDE_BETA:
         return quiet(f"{says}.")
     return fired(
         f"{says}: recall and AUC depend on beta. Scores determine it only if the lowest scores are "
         "all negatives.",
-        "judge labeled examples too (purecover audit sample FILE --n-labeled 10), or pass beta=1 "
+        "judge labeled rows too (purecover audit sample FILE --n-labeled 10), or pass beta=1 "
         "(--beta 1) if the labels were verified.",
     )
 
@@ -644,10 +636,14 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
 def scores_contradict_audit(context: CheckContext) -> Finding:
     """Judged rows and scores should leave the same alpha open."""
     audit: Any = context.audit
+    left = ""
+    if (ends := getattr(audit, "if_skipped", None)) is not None:
+        left = " Rows that were drawn have no verdict: alpha is {:.3f} if all of them are negative"
+        left = f"{left}, {{:.3f}} if all are positive.".format(*ends)
     if not audit.doubt:
-        return quiet("the scores do not contradict the audit.")
+        return quiet(f"the scores do not contradict the audit.{left}")
     return fired(
-        f"{audit.doubt}; alpha and beta follow the judged rows.",
+        f"{audit.doubt}; alpha and beta follow the judged rows.{left}",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
         "about the scores fails. If it is that labels went to positives at random, the AUC is "
         "wrong whatever alpha is.",
@@ -697,10 +693,10 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
 
 @check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
 def noise_overlooked(context: CheckContext) -> Finding:
-    """Labels are wrong although a method, or a beta of 1 by default, takes them as clean."""
+    """Labels are wrong although a method takes them as clean."""
     estimation = context.estimation
     if estimation is None:
-        return _noise_beside_alpha(context)
+        return not_applicable("alpha was given.")
     if estimation.beta_given or estimation.beta_estimated:
         return not_applicable("beta was given or estimated.")
     p_value = estimation.clean_p_value
@@ -713,60 +709,6 @@ def noise_overlooked(context: CheckContext) -> Finding:
         f"{says}: some labels are probably wrong, and alpha is then too large.",
         "use NoisyLabels around the estimator, or the default, which estimates beta too; pass beta "
         "if you know it.",
-    )
-
-
-LOWEST = 0.2
-"""Share of the unlabeled, those with the lowest scores, among whom wrong labels are sought."""
-
-GRANTED = 2.5
-"""Times as many positives as normal scores would have may score so low, since tails differ."""
-
-FEW_POSITIVES = 0.01
-"""Positives that score so low, at least, as :func:`purecover.estimators.clean_test` assumes."""
-
-
-def _noise_beside_alpha(context: CheckContext) -> Finding:
-    r"""Find more labeled rows among the lowest scores than scores as good as these explain.
-
-    How many positives score so low follows, for normal scores, from alpha and from how many of the
-    unlabeled score above the median of the labeled, which a few wrong labels move little; more
-    than twice as many are granted.
-    """
-    from scipy.special import betainc, ndtr, ndtri
-
-    counts, p = context.counts, context.proportions
-    if context.beta_given:
-        return not_applicable("beta was given.")
-    above = np.append(0.0, np.cumsum(counts.unlabeled) / counts.n_unlabeled)
-    median = np.interp(0.5, np.append(0.0, np.cumsum(counts.labeled) / counts.n_labeled), above)
-    fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
-    if fpr >= 0.5 or p.beta != 1:
-        return not_applicable("the scores do not show how low positives may score.")
-    excess, error = concavity_excess(counts)
-    if excess > 2 * error:
-        return not_applicable("scores whose curve is not concave do not show wrong labels (PU009).")
-    distance = -float(ndtri(fpr))  # between the means of negatives and positives
-    borders = np.linspace(-8.0, 8.0 + distance, 4001)
-    below = p.alpha * ndtr(borders - distance) + (1 - p.alpha) * ndtr(borders)
-    explained = float(ndtr(np.interp(LOWEST, below, borders) - distance))
-    granted = min(max(FEW_POSITIVES, GRANTED * explained), 1 - 1e-9)
-    passed = np.append(0.0, np.cumsum(counts.unlabeled[::-1]) / counts.n_unlabeled)
-    labeled = np.append(0.0, np.cumsum(counts.labeled[::-1]) / counts.n_labeled)
-    size = effective_sizes(counts)[0]
-    found = float(np.interp(LOWEST, passed, labeled))
-    k = found * size
-    p_value = float(betainc(k, size - k + 1, granted)) if k > 0 else 1.0
-    says = (
-        f"{100 * found:.2g} % of the labeled score among the lowest fifth of the unlabeled, where "
-        f"scores as good as these would have up to {100 * granted:.2g} % of the positives"
-    )
-    if p_value > FALSE_ALARM_RATE:
-        return quiet(f"{says}.")
-    return fired(
-        f"{says}: some labels are probably wrong, while beta is 1 because nothing was said of it.",
-        "pass beta if you know it, or leave alpha out to have both estimated; if the labels are "
-        "verified, pass beta=1.",
     )
 
 

@@ -204,7 +204,7 @@ def _answers() -> Tell:
 
 
 def _listen(root: Path) -> queue.SimpleQueue[Task]:
-    """Tasks as they come. If the server is gone, so is the reason for its folder and this process.
+    """Tasks in their order. Without the server, its folder and this process have no purpose.
 
     A server that stops in order kills its workers and removes the folder itself; this is for one
     that was killed.

@@ -45,7 +45,7 @@ def judge(file: str, /, **given: Any) -> int:
     """Show rows of FILE one at a time, and save whether each is positive.
 
     y, n, s (skip), b (back) and q (quit) are the keys. Each answer is saved at once, in a CSV file
-    beside FILE that ends in .judged.csv, and the interval shown again. Stop at any time: the
+    next to FILE that ends in .judged.csv, and the interval shown again. Stop at any time: the
     same command goes on where you stopped.
 
     Parameters
@@ -58,7 +58,7 @@ def judge(file: str, /, **given: Any) -> int:
     from purecover.cli.rows import Columns, read_rows
 
     if file == STDIO:
-        raise CommandError("FILE must be a file, since answers are kept beside it.")
+        raise CommandError("FILE must be a file, since answers are kept next to it.")
     figure, width = _goal(given)
     n = given.get("n", TEN)
     if n < 1:
@@ -107,7 +107,7 @@ def _goal(given: dict[str, Any]) -> tuple[str, float | None]:
     figure = words.pop(0) if words and words[0].isalpha() else given.get("figure", "auc")
     if given.get("figure", figure) != figure:
         raise CommandError(
-            f"--until and --figure name different figures, {figure} and {given['figure']}."
+            f"--until and --figure name different metrics, {figure} and {given['figure']}."
         )
     if "until" not in given:
         return figure, None

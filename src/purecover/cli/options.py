@@ -20,7 +20,7 @@ STAND_IN = "<->"
 """For a lone "-" while arguments are parsed: cyclopts takes it for an option."""
 
 BESIDE = "<beside>"
-"""For the value of --judged where it has none: the file of answers beside FILE."""
+"""For the value of --judged where it has none: the file of answers next to FILE."""
 
 _PERCENTAGE = re.compile(r"\+?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)")
 
@@ -32,7 +32,7 @@ def _typed(token: Any) -> tuple[str, str]:
 
 
 def _read_by(parse: Callable[[str], Any], what: str) -> Callable[[Any, Any], Any]:
-    """Return a converter of cyclopts; percentages and commas are explained, not guessed."""
+    """Return a converter of cyclopts; percentages and commas are refused with a hint."""
 
     def convert(_: Any, tokens: Any) -> Any:
         option, text = _typed(tokens[0])
@@ -142,7 +142,7 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "negative_label": Option(TEXT, "Value that marks known negatives, a third kind of row."),
         "missing_is_unlabeled": Option(FLAG, "Count blank labels (also NA and null) as unlabeled."),
         "sample_weight": Option(TEXT, "Column of sample weights."),
-        "truth": Option(TEXT, "Column of true classes, which the report shows beside the "
+        "truth": Option(TEXT, "Column of true classes, which the report shows next to the "
             "estimates."),
         "groups": Option(TEXT, "Column of groups of dependent rows (one patient), resampled "
             "together."),
@@ -155,7 +155,7 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "alpha": Option(SHARE, "Share of positives among the unlabeled, from 0 to 1, or the range "
             "it lies in: 0.02..0.1 or '<= 0.1'. Estimated if omitted."),
         "judged": Option(TEXT, "Answers of people who judged rows: a file of purecover judge or "
-            "audit sample, by default the one beside FILE (FILE:COLUMN if its verdicts are not in "
+            "audit sample, by default the one next to FILE (FILE:COLUMN if its verdicts are not in "
             "the column 'positive'); or a column of FILE."),
         "hits": Option(HITS, "A past hit rate: 25/40 if 25 of 40 unlabeled rows that were followed "
             "up for their high scores were positive."),
@@ -211,7 +211,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
     },
     Group("Audit", sort_key=5): {
         "width": Option(NUMBER, "Width of the interval, such as 0.1 for 0.2 to 0.3."),
-        "figure": Option(TEXT, "What the interval is of: alpha (default), auc or precision."),
+        "figure": Option(TEXT, "What the interval is of: auc, alpha, positives (their number), "
+            "precision or recall; the last two at --threshold or --review."),
         "design": Option(TEXT, "top (default) draws from unlabeled rows with high scores, which "
             "needs the fewest; random from all unlabeled rows; stratified evenly from strata of "
             "the score."),
@@ -222,14 +223,13 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "scores and labels, which would lead the judges."),
         "until": Option(TEXT, "Stop when the interval is so narrow: 0.1, or 'precision 0.1'."),
         "judge": Option(TEXT, "Name of the judge, for a file of several."),
-        "answer": Option(TEXT, "Column of answers; positive by default."),
-        "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
+        "scores": Option(TEXT, "File of scores and labels: plan for its rows with high scores. "
+            "Without it, plan for unlabeled rows drawn at random."),
     },
     Group("Drift", sort_key=5): {
         "name": Option(TEXT, "Name of the partition; the file's name without its ending by "
             "default."),
         "replace": Option(FLAG, "Replace the partition of the same name instead of refusing it."),
-        "window": Option(WHOLE, "Compare a partition with up to this many before it (default 30)."),
         "false_alarms": Option(NUMBER, "Probability of ever finding drift where there is none "
             "(default 0.05)."),
         "fail_on_drift": Option(FLAG, "Exit with 1 if the last partition differs from those before "
@@ -251,7 +251,7 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "markdown": Option(TEXT, "Write the report as Markdown to this file."),
         "plot": Option(TEXT, "Draw the estimates into this file: .png, .svg or .pdf."),
         "out": Option(TEXT, "CSV file to write; - for standard output."),
-        "details": Option(FLAG, "Print all metrics, checks, assumptions and settings, too."),
+        "details": Option(FLAG, "Print all metrics, checks, assumptions and settings as well."),
         "strict": Option(FLAG, "Exit with 1 if a check finds an error or a warning."),
         "fail_on": Option(WORDS, "Exit with 1 if a check with one of these codes fires: "
             "PU002,PU008."),

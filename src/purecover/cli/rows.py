@@ -163,7 +163,7 @@ def read_rows(
 ) -> FileRows:
     """Read the file and determine the meaning of its labels.
 
-    ``judged`` is a file of answers, by default the one beside the file, or a column of verdicts.
+    ``judged`` is a file of answers, by default the one next to the file, or a column of verdicts.
     ``cells`` picks further columns, as they stand in the file, from those there are.
     """
     if len(columns.score) > 1 and not several:
@@ -209,7 +209,7 @@ def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
     if file == STDIO or not answers_beside(file).is_file():
         missing = "" if file == STDIO else f", such as {show(answers_beside(file).name)}"
         raise CommandError(
-            f"--judged finds no answers beside {files.name_of(file)}{missing}.\n"
+            f"--judged finds no answers next to {files.name_of(file)}{missing}.\n"
             "Hint: purecover judge FILE writes them; or name a file, or a column of verdicts."
         )
     return str(answers_beside(file)), ANSWER
@@ -312,7 +312,7 @@ def read_labels(
 def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_label: Any) -> Any:
     """Return the value that means unlabeled, given the others.
 
-    Beside 1 and -1, or yes and no, blanks are refused unless the label is named: the other value
+    With 1 and -1, or yes and no, blanks are refused unless the label is named: the other value
     may mark known negatives.
     """
     named = (positive_label, negative_label)

@@ -10,7 +10,7 @@ from purecover.cli.options import takes
 from purecover.cli.output import CommandError, note, say
 from purecover.exceptions import MissingDependencyError
 
-# -P: without it a module in the current folder, beside the data, would be taken for Python's own.
+# -P: without it a module in the current folder, next to the data, would be taken for Python's own.
 WORKER = (sys.executable, "-P", "-m", "purecover.cli._worker")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
-# The palette of Okabe and Ito, told apart with any kind of color vision.
+# The palette of Okabe and Ito, distinct with any kind of color vision.
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9",
 )  # fmt: skip
@@ -253,8 +253,8 @@ class RowOptions(Parameters):
         return ScoreCounts._of(scores, labeled, **vars(self))
 
 
-def thinned(x: FloatArray, y: FloatArray) -> IntArray:
-    """Select the points of a polyline to draw.
+def thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the points of a polyline to draw.
 
     Up to 5,000 points: all. Beyond, the range of the curve is cut into 2,000 x 2,000 cells, and
     of every run of consecutive points within one cell only the first and the last are kept. The
@@ -263,11 +263,12 @@ def thinned(x: FloatArray, y: FloatArray) -> IntArray:
     8,000 points, however many it has.
     """
     if x.size <= MAX_POINTS:
-        return np.arange(x.size)
+        return x, y
     cell = _cells(x) * (_cells(y).max() + 1) + _cells(y)
     starts = np.flatnonzero(np.diff(cell, prepend=cell[0] - 1))
     ends = np.append(starts[1:], x.size) - 1
-    return np.unique(np.concatenate([starts, ends]))
+    keep = np.unique(np.concatenate([starts, ends]))
+    return x[keep], y[keep]
 
 
 def _cells(values: FloatArray) -> IntArray:
@@ -301,6 +302,12 @@ def limits(*values: ArrayLike) -> tuple[float, float]:
     if pooled.size:
         low, high = min(low, float(pooled.min()) + low), max(high, float(pooled.max()) + high - 1)
     return low, high
+
+
+def legend(ax: Axes, *, beside: bool) -> None:
+    """Add a legend next to the picture, or else where it hides least."""
+    aside: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
+    ax.legend(**(aside if beside else {"loc": "best"}))
 
 
 def despine_axes(ax: Axes) -> None:

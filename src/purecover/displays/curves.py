@@ -36,17 +36,6 @@ def check_band(band: CurveBand | None) -> CurveBand | None:
     return band
 
 
-def band_label(band: CurveBand) -> str:
-    """Return a legend entry such as ``95 % band (pointwise)``."""
-    return f"{100 * band.confidence_level:.4g} % band ({band.kind})"
-
-
-def thin_line(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a line without points that are indistinguishable in the picture."""
-    keep = base.thinned(x, y)
-    return x[keep], y[keep]
-
-
 def stacked(
     parts: list[tuple[str, FloatArray, FloatArray]], names: tuple[str, str, str]
 ) -> dict[str, np.ndarray[Any, Any]]:
@@ -108,7 +97,7 @@ class CurveDisplay(base.Display):
         """Return all points of the curves ``observed``, ``recovered`` and ``chance``."""
 
     def _thin_lines(self) -> dict[str, Series]:
-        lines = {role: Series(*thin_line(x, y), z) for role, (x, y, z) in self._lines().items()}
+        lines = {role: Series(*base.thinned(x, y), z) for role, (x, y, z) in self._lines().items()}
         if np.isnan(lines["recovered"].x).all():
             # What cannot be is not drawn, but a legend that says nothing of it would be missed.
             lines["recovered"] = lines["recovered"]._replace(label=_NOT_RECOVERED)
@@ -162,13 +151,9 @@ class CurveDisplay(base.Display):
         label = titled(name, lines["recovered"].label)
         self.line_ = draw("recovered", label, base.style(recovered, given.curve_kwargs))
         if self.band is not None:
-            style: dict[str, Any] = {
-                **BAND,
-                "color": self.line_.get_color(),
-                "label": titled(name, band_label(self.band)),
-            }
-            ends = self.band.low, self.band.high
-            self.band_ = ax.fill_between(self.band.x, *ends, **style)
+            label = f"{100 * self.band.confidence_level:.4g} % band ({self.band.kind})"
+            style = {**BAND, "color": self.line_.get_color(), "label": titled(name, label)}
+            self.band_ = ax.fill_between(self.band.x, self.band.low, self.band.high, **style)
         if given.plot_observed:
             dashes = OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]
             observed = {**base.OBSERVED, **drawstyle, "linestyle": dashes}
@@ -442,7 +427,7 @@ class RecoveredPrDisplay(CurveDisplay):
     def _lines(self) -> dict[str, Series]:
         pr = self.pr
         recovered, observed = (pr.recall, pr.precision), (pr.recall_pu, pr.precision_pu)
-        share = float(pr.precision_pu[-1])  # of labeled examples, as all are flagged there
+        share = float(pr.precision_pu[-1])  # of labeled rows, as all are flagged there
         if pr.area == "davis-goadrich":
             recovered, observed = refine_pr(*recovered, pr.prior), refine_pr(*observed, share)
         # The prior depends on alpha; without a recovered curve, chance is the observed one.

@@ -195,16 +195,9 @@ class SensitivityDisplay(base.Display):
         return np.where(self.grid.infeasible, np.nan, self.grid.values)
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        grid = self.grid
-        alphas, betas = np.broadcast_arrays(grid.alphas[:, np.newaxis], grid.betas)
-        columns = {
-            "alpha": alphas.ravel(),
-            "beta": betas.ravel(),
-            "value": self._values().ravel(),
-            "infeasible": grid.infeasible.ravel(),
-        }
+        columns = {**self.grid._columns(), "value": self._values().ravel()}
         if self._has_observed:
-            columns["observed"] = np.full(alphas.size, grid.auc_pu)
+            columns["observed"] = np.full(columns["value"].size, self.grid.auc_pu)
         return columns
 
     @public

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
 
 
-# Told apart by color, by mark and by place within the row of an estimator.
+# Distinct by color, by mark and by place within the row of an estimator.
 _LOOKS: dict[str, dict[str, Any]] = {
     "alpha": {"color": base.BLUE, "marker": "o"},
     "beta": {"color": base.VERMILLION, "marker": "s"},
@@ -173,11 +173,6 @@ class PriorsDisplay(base.Display):
         found = self.comparison
         return f"{', '.join(self.quantities)}; {len(found.succeeded)} of {len(found)} estimates"
 
-    def _heights(self, quantity: str) -> FloatArray:
-        """Return the heights of the marks of a quantity within the rows, alpha on top."""
-        at, n = self.quantities.index(quantity), len(self.quantities)
-        return np.arange(float(len(self.comparison))) + _ROW_SHARE * ((at + 0.5) / n - 0.5)
-
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         rows, kinds = self.comparison.rows, self.quantities
         ends = np.array([row.ends(kind) for kind in kinds for row in rows]).reshape(-1, 2)
@@ -209,8 +204,11 @@ class PriorsDisplay(base.Display):
         given = base.Look.among(look)
         self.points_, self.intervals_, self.default_ = {}, {}, {}
         table = self._columns()
-        for quantity in self.quantities:
-            self._plot_quantity(ax, table, quantity)
+        rows = np.arange(float(len(self.comparison)))
+        for at, quantity in enumerate(self.quantities):
+            # Within the rows, alpha on top.
+            height = _ROW_SHARE * ((at + 0.5) / len(self.quantities) - 0.5)
+            self._plot_quantity(ax, table, quantity, height + rows)
         self._plot_rows(ax)
         drawn = [table[each] for each in ("value", "low", "high")]
         ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
@@ -219,16 +217,18 @@ class PriorsDisplay(base.Display):
             label += f", {_TITLES[self.quantities[0]]}"
         ax.set(xlabel=label, xlim=base.limits(*drawn))  # all of [0, 1]: small looks small
         self._titled(given)
-        if len(self.quantities) > 1 and _has_room(ax):  # beside the picture it hides no interval
-            ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-        elif len(self.quantities) > 1:
-            ax.legend(loc="best")
+        if len(self.quantities) > 1:
+            # Next to the picture, where a layout reserves space for it, it hides no interval.
+            roomy = len(ax.figure.axes) == 1 and ax.figure.get_layout_engine() is not None
+            base.legend(ax, beside=roomy)
         return self
 
-    def _plot_quantity(self, ax: Axes, table: Mapping[str, Any], quantity: str) -> None:
+    def _plot_quantity(
+        self, ax: Axes, table: Mapping[str, Any], quantity: str, heights: FloatArray
+    ) -> None:
         ours = table["quantity"] == quantity
         value, low, high = (table[each][ours] for each in ("value", "low", "high"))
-        heights, color = self._heights(quantity), _LOOKS[quantity]["color"]
+        color = _LOOKS[quantity]["color"]
         points = {**_POINTS, **_LOOKS[quantity], "label": _TITLES[quantity]}
         points["gid"] = f"purecover-{quantity}"
         (self.points_[quantity],) = ax.plot(value, heights, **points)
@@ -274,9 +274,3 @@ def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
     figure = Figure(figsize=display.figsize, layout="constrained")
     display.plot(figure.subplots())
     figure.savefig(file, format=kind, dpi=150)
-
-
-def _has_room(ax: Axes) -> bool:
-    """Return whether the figure has no other axes and a layout that reserves space beside them."""
-    figure = ax.figure
-    return len(figure.axes) == 1 and figure.get_layout_engine() is not None

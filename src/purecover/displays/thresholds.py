@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, FloatArray, Repair, Target
-from purecover._validation import (
-    bad_value,
-    check_choice,
-    check_instance,
-    check_names,
-    check_real,
-    public,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.displays.curves import stacked, thin_line, titled
+from purecover.displays.curves import stacked, titled
 from purecover.exceptions import InvalidInputError
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.thresholds import (
@@ -103,13 +97,15 @@ class ThresholdDisplay(base.Display):
         against: Against = "threshold",
         name: str | None = None,
     ) -> None:
-        check_instance("curves", curves, MetricCurves, "make it with recover_metric_curves(...)")
-        check_choice("against", against, tuple(_AXIS_LABELS))
-        self.metrics = check_names("metrics", metrics, tuple(curves.curves))
+        valid.check_instance(
+            "curves", curves, MetricCurves, "make it with recover_metric_curves(...)"
+        )
+        valid.check_choice("against", against, tuple(_AXIS_LABELS))
+        self.metrics = valid.check_names("metrics", metrics, tuple(curves.curves))
         if not self.metrics:
-            raise bad_value("metrics", "at least one name", "none")
+            raise valid.bad_value("metrics", "at least one name", "none")
         if choice is not None and not isinstance(choice, ThresholdChoice):
-            choice = check_real("choice", choice, hint="take one from choose_threshold(...)")
+            choice = valid.check_real("choice", choice, hint="take one from choose_threshold(...)")
         self.curves = curves
         self.choice = choice
         self.against = against
@@ -172,16 +168,14 @@ class ThresholdDisplay(base.Display):
         if threshold is not None and criterion is not None:
             raise InvalidInputError(f"{cls.__name__} takes 'threshold' or 'criterion', not both.")
         if value is not None and criterion is None:
-            raise bad_value("criterion", "given with a value", "None")
+            raise valid.bad_value("criterion", "given with a value", "None")
         counts, mixture = cls._read(scores, labeled, options)
         curves = recover_metric_curves(counts, mixture, target=target, repair=repair)
         choice: ThresholdChoice | float | None = threshold
         if criterion is not None:
-            choice = choose_threshold(
-                counts, mixture, criterion, value, target=target, repair=repair
-            )
-        display = cls(curves, choice=choice, metrics=metrics, against=against)
-        return display._drawn(options)
+            given: Any = {"target": target, "repair": repair}
+            choice = choose_threshold(counts, mixture, criterion, value, **given)
+        return cls(curves, choice=choice, metrics=metrics, against=against)._drawn(options)
 
     def _summary(self) -> str:
         few = len(self.metrics) <= len(DEFAULT_METRICS)
@@ -191,8 +185,7 @@ class ThresholdDisplay(base.Display):
 
     def _lines(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         x = self.curves.thresholds if self.against == "threshold" else self.curves.flagged_unlabeled
-        lines = {metric: (x, self.curves.curves[metric]) for metric in self.metrics}
-        return {metric: thin_line(*line) for metric, line in lines.items()}
+        return {metric: base.thinned(x, self.curves.curves[metric]) for metric in self.metrics}
 
     def _chosen(self) -> float | None:
         return self.choice.threshold if isinstance(self.choice, ThresholdChoice) else self.choice
@@ -276,10 +269,8 @@ class ThresholdDisplay(base.Display):
             ax.set_xlim(base.limits(self.curves.flagged_unlabeled))
         if given.despine:
             base.despine_axes(ax)
-        if own:  # curves cross the whole picture: beside it the legend hides none
-            ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-        else:  # in a figure of the caller's there may be no room
-            ax.legend(loc="best")
+        # Curves cross the whole picture; a figure of the caller may have no room next to it.
+        base.legend(ax, beside=own)
         return self
 
     def _choice_label(self) -> str:

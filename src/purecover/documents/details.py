@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from purecover.documents.formats import (
-    between,
-    capitalized,
-    ends,
-    number,
-    percent,
-    share,
-)
+from purecover.documents.formats import between, capitalized, ends, number, percent, share
 from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
 from purecover.documents.summary import (
@@ -74,7 +67,7 @@ def assumptions_section(report: PUReport) -> Section:
     pure = {
         "determined": "Not assumed: alpha was given.",
         "assumed": "Assumed.",
-        "estimated": "Not assumed: similar real problems show how pure such ends are.",
+        "estimated": "Not assumed: similar real problems show the shares of positives there.",
     }
     doubt = clean.message if clean is not None and clean.fired else ""
     if found is not None and found.clean_probability is not None:
@@ -186,11 +179,7 @@ def _unlabeled(report: PUReport) -> Section:
     numbers: dict[str, dict[str, float]] = {
         f"Score ≥ {c.threshold:.6g}": {"tp": c.tp, "fp": c.fp, "flagged": c.flagged},
         f"Score < {c.threshold:.6g}": {"fn": c.fn, "tn": c.tn, "passed": c.fn + c.tn},
-        "All": {
-            "positive": c.tp + c.fn,
-            "negative": c.fp + c.tn,
-            "all": c.flagged + c.fn + c.tn,
-        },
+        "All": {"positive": c.tp + c.fn, "negative": c.fp + c.tn, "all": c.flagged + c.fn + c.tn},
     }
     rows = [
         Row(

@@ -27,7 +27,7 @@ def number(value: float, digits: int = 4) -> str:
 
 def signed(value: float) -> str:
     """Write a difference for a table."""
-    return with_minus(f"{value:+.4f}") if math.isfinite(value) else UNDEFINED
+    return with_minus(f"{value:+.3f}") if math.isfinite(value) else UNDEFINED
 
 
 def with_minus(text: str) -> str:
@@ -96,14 +96,10 @@ def percent(value: float) -> str:
 
 def share(value: float) -> str:
     """Write a share as a percentage: 23.2 %, 1.01 %, 0.75 %."""
-    return f"{_rounded(100 * value, share_digits(value) - 2)} %"
-
-
-def share_digits(value: float) -> int:
-    """Digits after the point of a share, so that its percentage has three, or two below 1 %."""
-    if value >= 0.01:
-        return 3 if value >= 0.1 else 4
-    return min(1 - math.floor(math.log10(value)), 12) if value > 0 else 4
+    digits = 1 if value >= 0.1 else 2
+    if 0 < value < 0.01:
+        digits = min(-1 - math.floor(math.log10(value)), 10)
+    return f"{_rounded(100 * value, digits)} %"
 
 
 def _rounded(value: float, digits: int) -> str:
@@ -112,7 +108,7 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def between(pair: tuple[float, float]) -> str:
-    """Write bounds with enough digits to tell them apart, rounded outwards."""
+    """Write bounds with enough digits to distinguish them, rounded outwards."""
     low, high = pair
     digits = min(max(1 - math.floor(math.log10(max(high - low, 1e-9))), 4), 9)
     scale = 10**digits

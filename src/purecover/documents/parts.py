@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table; ``name`` and ``kind`` tell a script what to renew, and when."""
+    """One row of a table; ``name`` and ``kind`` show a script what to renew, and when."""
 
     title: str
     cells: dict[str, str]

@@ -211,9 +211,9 @@ def metric_tables(report: PUReport) -> list[Table]:
     leads = 0 < report.metrics.prior < RARE or report.review is not None
     names = [*_OVERALL, *_AT_THRESHOLD, *requested_metrics(report.metrics.options)]
     if leads:
-        names.sort(key=_lead_order)
+        names.sort(key=lambda name: (METRICS[name].kind != "threshold", name != "precision"))
     rows = [metric_row(report, name) for name in names if name in report.metrics]
-    limit, counts = report.threshold, report.counts
+    limit, counts = report.metrics.threshold, report.counts
     how = "given" if report.threshold_chosen else "best Youden index"
     if report.review is not None:
         how = f"to review {report.review:,} rows"
@@ -222,30 +222,17 @@ def metric_tables(report: PUReport) -> list[Table]:
         "ranking": "Over all thresholds:" if leads else "",
         "threshold": f"At score >= {limit:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):",
     }
-    tables = tables_by_kind(report, rows, headings, ":")
-    for table in tables:
-        if table.rows[0].kind == "threshold":
-            table.rows.extend(_count_rows(report))
-    return tables
-
-
-def _lead_order(name: str) -> tuple[bool, bool]:
-    return METRICS[name].kind != "threshold", name != "precision"
-
-
-def _count_rows(report: PUReport) -> list[Row]:
-    """Positives flagged and missed among the unlabeled, unless next to nothing is known of them."""
-    c = report.confusion
-    rows: list[Row] = []
+    tables, c = tables_by_kind(report, rows, headings, ":"), report.confusion
+    at_threshold = next(table for table in tables if table.rows[0].kind == "threshold")
     for title, name in (("Positives flagged", "tp"), ("Positives missed", "fn")):
         value, ends = getattr(c, name), c.intervals.get(name)
         if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
-            return rows
-        cells = dict.fromkeys(metric_columns(report), "") | {"recovered": f"{value:,.0f}"}
+            break  # next to nothing is known of them
+        cells = dict.fromkeys(at_threshold.columns, "") | {"recovered": f"{value:,.0f}"}
         if ends and "interval" in cells:
             cells["interval"] = f"{ends[0]:,.0f} to {ends[1]:,.0f}"
-        rows.append(Row(title, cells, name))
-    return rows
+        at_threshold.rows.append(Row(title, cells, name))
+    return tables
 
 
 def answer_lines(report: PUReport) -> list[str]:
@@ -307,15 +294,15 @@ _ALMOST_CLEAN = 0.98
 
 def range_line(report: PUReport) -> str:
     """Say what AUC and precision would be for any alpha the scores allow, or if alpha is off."""
-    p, found = report.proportions, report.estimation
-    if report.infeasible or report.auc_pu <= 0.5:
+    p, found, seen = report.proportions, report.estimation, report.auc_pu - 0.5
+    if report.infeasible or seen <= 0:
         return ""
     if found is not None:
         least = least_delta(report)
         beta = p.beta if found.beta_given else 1.0
         most = precision_if(report, max(beta - least, 0.0), beta)
         most = max(most, report.metrics.get("precision", 0.0))
-        areas = (report.auc_pu, report._auc_at(least))
+        areas = (report.auc_pu, min(0.5 + seen / least, 1.0))
         given = (
             "Without that assumption"
             if report.state == "assumed"
@@ -327,7 +314,7 @@ def range_line(report: PUReport) -> str:
     # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
     step = min(_STEP, p.delta / 2, p.alpha / 2 or _STEP)
     ends = [max(p.alpha - step, 0.0), p.alpha + step]
-    low, high = (report._auc_at(p.beta - alpha) for alpha in ends)
+    low, high = (min(0.5 + seen / (p.beta - alpha), 1.0) for alpha in ends)
     precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
     return (
         f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
@@ -342,7 +329,7 @@ SMALLEST_DELTA = 1e-3
 def least_delta(report: PUReport) -> float:
     """Return the least beta - alpha that the scores allow, at most that of the report.
 
-    It follows from how pure the ends of the scores may be, with the sampling error that the
+    It follows from the shares of positives at both ends, with the sampling error that the
     interval includes; where alpha was given, from an AUC of 1.
     """
     found, used = report.estimation, report.proportions.delta
@@ -395,9 +382,10 @@ def cautions(report: PUReport) -> list[Caution]:
         for check in report.findings
         if check.severity != "note"
     ]
-    if rest := [each.codes[0] for each in found[_MOST_CAUTIONS:]]:
+    most = 1 if report.contradicted else _MOST_CAUTIONS  # others follow from the contradiction
+    if rest := [each.codes[0] for each in found[most:]]:
         text = f"Further warnings in the details: {', '.join(rest)}."
-        found[_MOST_CAUTIONS:] = [Caution("warning", rest, text)]
+        found[most:] = [Caution("warning", rest, text)]
     return found
 
 

@@ -91,7 +91,8 @@ def _grid(tables: Sequence[Table]) -> list[str]:
             cells = [row.cells.get(key, "") for key in table.columns]
             cells = cells if known else list(row.cells.values())
             title = cut(" ".join(row.title.split()), _LONGEST_TITLE)
-            lines.append([f"{indent}{title}", *map(_typed, cells)])
+            typed = (cut(cell, _LONGEST_WORDS).replace("–", "-") for cell in cells)
+            lines.append([f"{indent}{title}", *(cell.replace("−", "-") for cell in typed)])
     full = [line for line in lines if len(line) > 1]
     columns = list(zip(*full, strict=True))
     widths = [max(map(len, column)) for column in columns]
@@ -115,11 +116,6 @@ def _word_lines(tables: Sequence[Table]) -> list[str]:
     return lines
 
 
-def _typed(text: str) -> str:
-    """Replace dashes and minus signs by the sign that a keyboard has."""
-    return cut(text, _LONGEST_WORDS).replace("–", "-").replace("−", "-")
-
-
 def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
     """Return the chosen threshold, alpha, all metrics there and warnings.
 
@@ -139,7 +135,7 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
     blocks.append([Table("", columns, [Row(r.title, r.cells) for r in rows])])
     if corrected:
         note = "here: corrected, on these data; expected: on new data, less what choosing the "
-        note += "threshold on these data adds. So are the numbers above and all intervals."
+        note += "threshold on these data adds, as are the numbers above and all intervals."
         blocks.append([note])
     notes = [
         f"{check.code} note: {check.message} {capitalized(check.hint)}"

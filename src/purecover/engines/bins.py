@@ -17,7 +17,7 @@ TALLIES = ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq")
 class Bins:
     """Counts of the scores from ``low`` to ``high``, in increasing order of ``key``.
 
-    ``rows`` counts examples whatever their weights. ``twins`` marks bins whose smallest or
+    ``rows`` is the number of rows whatever their weights. ``twins`` marks bins whose smallest or
     largest labeled score is also that of the unlabeled: a sign of few distinct scores.
     """
 

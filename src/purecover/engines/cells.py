@@ -19,7 +19,7 @@ MAX_CELLS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class JointCells:
-    """Rows that no score tells apart, counted.
+    """Counts of rows that no score distinguishes.
 
     Attributes
     ----------

@@ -205,7 +205,7 @@ def overlapping(
     """Largest scores of two sets of bins together, and where those that do not overlap start.
 
     ``low`` has the thresholds of both, in decreasing order; ``tops`` the thresholds of either set
-    beside the largest scores of its bins.
+    next to the largest scores of its bins.
     """
     high = low.copy()
     for thresholds, highest in tops:

@@ -46,7 +46,7 @@ def first_given_twice(names: Sequence[str]) -> str | None:
     seen = set()
     for name in names:
         try:
-            about = os.stat(name)  # noqa: PTH116 - names that are no paths, too
+            about = os.stat(name)  # noqa: PTH116 - also names that are no paths
             place: Any = about.st_dev, about.st_ino
         except (OSError, ValueError):  # no file on this machine
             place = name
@@ -68,7 +68,7 @@ def scan_files(
     Parameters
     ----------
     paths : str, path or list of them
-        Files or patterns such as ``"scores/*.parquet"``; all of one format, told by their names.
+        Files or patterns such as ``"scores/*.parquet"``; all of one format, which their names show.
         No two may mean the same file. A folder called ``day=1`` is no column; for such columns
         pass a frame of your engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
         DuckDB to fetch.

@@ -503,13 +503,3 @@ def collected(frame: Any) -> dict[str, np.ndarray[Any, Any]]:
             "engine, and it is not installed.\nHint: pip install 'purecover[engines]'"
         ) from error
     return {name: np.asarray(table[name].to_numpy()) for name in table.columns}
-
-
-def _logarithm(rows: Any) -> Any:
-    """Rows with the logarithm of the positive column ``pu_log`` in its place."""
-    import narwhals.stable.v2 as nw
-
-    if rows.implementation.is_duckdb():
-        # The same, less the tests for numbers that have none, which cost a fifth of the query.
-        return nw.from_native(rows.to_native().project("* REPLACE (ln(pu_log) AS pu_log)"))
-    return rows.with_columns(pu_log=nw.col("pu_log").log())

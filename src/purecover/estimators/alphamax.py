@@ -6,7 +6,7 @@ Differences from the code that its authors released:
   general optimizer, and no density is floored: a labeled score where nothing is unlabeled adds a
   constant, left out here.
 - The grid has a spacing of .0025, not .01, and starts at 0.
-- All examples are used; nothing is subsampled.
+- All rows are used; nothing is subsampled.
 - The elbow and the bins that go with it are our own.
 """
 
@@ -47,7 +47,7 @@ class Curves:
     mixture, component : ndarray of shape (n_replicates, n_bins)
         The histograms.
     sizes : (ndarray, ndarray)
-        Effective numbers of examples of mixture and component, one per replicate.
+        Effective numbers of rows of mixture and component, one per replicate.
     """
 
     inclusion: FloatArray
@@ -127,15 +127,15 @@ class AlphaMax(PriorEstimator):
     up to :math:`\min_i p_i / q_i` and falls beyond. Noise makes that minimum far too small, so
     the elbow has to be found in a curve that bends slowly. It is the last c at which the fall is no
     larger than chance explains: the m bins with :math:`p_i < c q_i` may contribute the median of a
-    chi-square with m degrees of freedom. That can be anything from 0 to 1, and the more examples,
+    chi-square with m degrees of freedom. That can be anything from 0 to 1, and the more rows,
     the less it allows. The elbows of the paper and of its code are in ``purecover_paper.systems``.
 
     Bins have the width of Scott's rule for the labeled scores, rounded to 1, 2, 3 or 5 times a
-    power of ten, and are joined from the top until each holds 20 labeled examples (the square root
+    power of ten, and are joined from the top until each holds 20 labeled rows (the square root
     of all, if that is more) and 5 unlabeled ones; or a fifth of all, if that is fewer. They depend
     on the values of the scores, not only on their order.
 
-    Alpha comes out too large if no region of the scores is free of negatives.
+    Alpha is too large if no region of the scores is free of negatives.
 
     References
     ----------
@@ -279,7 +279,7 @@ class AlphaMaxN(AlphaMax):
 
 
 def _shares(tally: CountArray, starts: IntArray, unit: float) -> tuple[FloatArray, FloatArray]:
-    """Histograms, one per row, and how many examples each of them stands for."""
+    """Histograms, one per row, and how many rows each of them stands for."""
     held = binned(tally, starts)
     total = held.sum(axis=1)
     return held / np.where(total > 0, total, 1.0)[:, None], total * unit

@@ -63,7 +63,7 @@ class Inclusions:
     b : float
         Largest share of the unlabeled density inside the labeled one; 0 if labels are clean.
     notes : tuple of str
-        Sentences a user should read beside the estimate; empty if all is well.
+        Sentences a user should read with the estimate; empty if there are none.
     details : mapping of str to object
         Further results: plain numbers, strings, booleans, small arrays.
     """
@@ -110,8 +110,8 @@ class PriorEstimator(Parametrized, ABC):
     interval_ : mapping of str to Interval
         Intervals of ``"alpha"``, ``"beta"`` and ``"delta"``, computed when first read.
     diagnostics_ : mapping of str to object
-        ``"notes"``: sentences a user should read beside the estimate; ``"identifiable"``: whether
-        the scores can tell; and what else the estimator has to show.
+        ``"notes"``: sentences a user should read with the estimate; ``"identifiable"``: whether
+        the scores determine them; and other results of the estimator.
     """
 
     takes: ClassVar[str] = "scores"
@@ -207,10 +207,10 @@ class PriorEstimator(Parametrized, ABC):
         Parameters
         ----------
         scores : array-like of shape (n,) or ScoreCounts
-            Scores of held-out examples, larger means more positive; or their counts, and then
+            Scores of held-out rows, larger means more positive; or their counts, and then
             nothing else.
         labeled : array-like of shape (n,)
-            True where the example carries the positive label.
+            True where the row carries the positive label.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
 
@@ -242,10 +242,10 @@ class PriorEstimator(Parametrized, ABC):
             )
         if not (found.a < 1 and found.b < 1):
             raise IdentifiabilityError(
-                f"{name} finds no sign that the labeled examples hold more positives than the "
+                f"{name} finds no sign that the labeled rows hold more positives than the "
                 f"unlabeled ones (inclusions {found.a:.3g} and {found.b:.3g}), so alpha and beta "
-                "cannot be told apart (PU001).\n"
-                "Hint: are the scores from held-out examples, and larger for positives? If so, the "
+                "cannot be distinguished (PU001).\n"
+                "Hint: are the scores from held-out rows, and larger for positives? If so, the "
                 "classifier does not separate the two samples"
             )
         self.proportions_ = MixtureProportions.from_inclusions(found.a, found.b, origin=name)

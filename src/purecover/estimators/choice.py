@@ -60,7 +60,7 @@ class KnownBeta:
     r"""A fitted estimator whose beta is known: :math:`\alpha = a\,\beta` with its inclusion a.
 
     The share :math:`a = \alpha/\beta` of the labeled density inside the unlabeled one is what
-    scores tell, whatever beta is.
+    scores determine, whatever beta is.
     """
 
     estimates_beta = False

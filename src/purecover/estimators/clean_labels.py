@@ -33,7 +33,7 @@ class CleanTest:
     Attributes
     ----------
     p_value : float
-        Probability of so many labeled examples among the lowest scores, or more, if labels are
+        Probability of so many labeled rows among the lowest scores, or more, if labels are
         clean.
     clean : bool
         Whether it exceeds the level of significance, so that labels may be clean.
@@ -53,17 +53,17 @@ def clean_test(
 ) -> CleanTest:
     r"""Test whether the labels can be clean, which is beta = 1.
 
-    Labeled examples with the lowest scores are either positives that the classifier mistakes
+    Labeled rows with the lowest scores are either positives that the classifier mistakes
     or negatives that carry the label by mistake. The test asks whether they are more than the
     former can explain.
 
     Parameters
     ----------
     scores : array-like of shape (n,) or ScoreCounts
-        Scores of held-out examples, larger means more positive; or their counts, and then
+        Scores of held-out rows, larger means more positive; or their counts, and then
         nothing else.
     labeled : array-like of shape (n,)
-        True where the example carries the positive label.
+        True where the row carries the positive label.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     significance : float, default=0.05
@@ -80,7 +80,7 @@ def clean_test(
 
     Notes
     -----
-    Of :math:`n_L` labeled examples :math:`k` score among the lowest fifth of the unlabeled; of
+    Of :math:`n_L` labeled rows :math:`k` score among the lowest fifth of the unlabeled; of
     those that share the score at its border, a like part. Assumed is that at most 1 % of the
     positives score so low. With clean labels :math:`k` is then at most as large as a binomial
     variable, and
@@ -92,7 +92,7 @@ def clean_test(
     share of it.
 
     Where the assumption fails, as with a weak classifier, a constant score or nearly all
-    unlabeled examples positive, clean labels are rejected; beta is then estimated needlessly. A
+    unlabeled rows positive, clean labels are rejected; beta is then estimated needlessly. A
     few wrong labels remain unseen: a share :math:`1-\beta` brings about
     :math:`0.2\,(1-\beta)/(1-\alpha)` of the labeled below the border, which must be well above
     1 %. The result depends on the order of the scores only.

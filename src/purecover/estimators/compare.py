@@ -1,4 +1,4 @@
-"""Comparison of estimators of alpha and beta on the same examples."""
+"""Comparison of estimators of alpha and beta on the same rows."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def compare_priors(
     Parameters
     ----------
     scores : array-like of shape (n,) or ScoreCounts
-        Scores of held-out examples, larger means more positive; or their counts.
+        Scores of held-out rows, larger means more positive; or their counts.
     labeled : array-like of shape (n,)
-        True where the example carries the positive label; see :meth:`ScoreCounts.from_scores`.
+        True where the row carries the positive label; see :meth:`ScoreCounts.from_scores`.
     estimators : iterable or mapping, optional
         Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
         estimators by the name they shall have in the table. By default the default estimator
         and all registered ones that are made for scores. Not those that wrap another, nor
-        :class:`AlphaMax` beside :class:`AlphaMaxN`, which is the same run both ways. One that
+        :class:`AlphaMax` with :class:`AlphaMaxN`, which is the same run both ways. One that
         takes features and is named sees the score as its only feature.
     beta : float, optional
         The share of positives among the labeled, if it is known: 1 says that no label is wrong.
@@ -132,7 +132,7 @@ def compare_priors(
     if isinstance(scores, ScoreCounts):
         ScoreCounts._of(scores, labeled, **beside)  # refuses what is too much
     elif labeled is None:
-        must = "given with scores: for each, whether the example carries the label"
+        must = "given with scores: for each, whether the row carries the label"
         raise valid.bad_type("labeled", must, labeled)
     refuse_frame(scores)
     resampler = None
@@ -171,13 +171,13 @@ def compare_priors(
 
 
 def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
-    """Warn of intervals from few labeled examples or few replicates."""
+    """Warn of intervals from few labeled rows or few replicates."""
     notes: list[str] = []
     if not n_resamples:
         return notes
     if n_labeled < TOO_FEW_LABELED:
-        examples = f"{n_labeled:.3g} labeled example{'' if n_labeled == 1 else 's'}"
-        notes.append(f"bootstrap intervals of {examples} say little: do not rely on them")
+        examples = f"{n_labeled:.3g} labeled row{'' if n_labeled == 1 else 's'}"
+        notes.append(f"bootstrap intervals of {examples} are unreliable")
     if n_resamples < FEW_RESAMPLES:
         resamples = f"{n_resamples} resample{'' if n_resamples == 1 else 's'}"
         notes.append(f"bootstrap intervals from {resamples} are rough: take 200 or more")
@@ -202,13 +202,13 @@ def _run(
     seconds = perf_counter() - start
     fitted: PriorEstimator | KnownBeta = estimator
     proportions = replace(estimator.proportions_, origin=full_name(estimator))
-    # One that takes labels for clean, or was told that they are, says beta = 1 by itself.
+    # One that takes labels for clean, or for which they are given, returns beta = 1 by itself.
     if beta is not None and (beta != 1 or estimator.estimates_beta):
         fitted = KnownBeta(estimator, beta)
         proportions = fitted.proportions_
     notes = tuple(estimator.diagnostics_["notes"])
     if not (notes or estimator.diagnostics_["identifiable"]):
-        notes = ("the data hardly tell alpha and beta: read the interval, not the estimate",)
+        notes = ("the data hardly determine alpha and beta: read the interval, not the estimate",)
     return PriorRow(name=name, proportions=proportions, notes=notes, seconds=seconds), fitted
 
 

@@ -38,7 +38,7 @@ class PriorRow(Frozen):
     intervals : mapping of str to Interval
         Intervals of ``"alpha"``, ``"beta"`` and ``"delta"``; empty if none were asked for.
     notes : tuple of str
-        Sentences to read beside the estimate.
+        Sentences to read with the estimate.
     error : str or None
         Why there is no estimate.
     seconds : float
@@ -88,7 +88,7 @@ class PriorComparison(Tabular):
     n_resamples : int
         Bootstrap replicates of each interval; 0 if there are no intervals.
     notes : tuple of str
-        Sentences to read beside the whole table.
+        Sentences to read with the whole table.
     """
 
     rows: tuple[PriorRow, ...]

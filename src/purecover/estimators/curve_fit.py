@@ -1,11 +1,11 @@
-r"""The curve of the share of labeled examples along the ranking, and its fit.
+r"""The curve of the share of labeled rows along the ranking, and its fit.
 
 .. math::
 
     \tau(u) = B + (A - B)\,\sigma(t + e^s z(u)), \qquad
     z(u) = \frac{u^{k_0} - 1}{k_0} - \frac{(1-u)^{k_1} - 1}{k_1}.
 
-:math:`\sigma(\cdot)` is the chance that an example of that rank is positive. Where it is 1 the
+:math:`\sigma(\cdot)` is the chance that a row of that rank is positive. Where it is 1 the
 curve is at its ceiling :math:`A = c/(c + (1-c)a)`, where it is 0 at its floor
 :math:`B = cb/(cb + 1 - c)`, with the share :math:`c` of the labeled and the two inclusions.
 :math:`z` is the logit of the rank for small :math:`k`, close to its normal score for 0.14, and
@@ -42,9 +42,9 @@ class Curves:
     Attributes
     ----------
     labeled, total : ndarray of shape (n_rows, n_bins)
-        Labeled examples and all examples.
+        Labeled rows and all rows.
     offset : ndarray of shape (n_rows, n_bins)
-        Added to the log-odds: 0, or a large number in pure ends.
+        Added to the log-odds: 0, or a large number in ends of one class.
     mean, sd : ndarray of shape (n_rows, 4)
         Prior of t, s, k0 and k1: independent normals.
     log_below, log_above : ndarray of shape (n_bins,)

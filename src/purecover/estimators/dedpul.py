@@ -8,7 +8,7 @@ Where this differs from the released program:
 - the guard breaks ties between second differences that differ by rounding only, and does not
   exceed what any solution could be: with nothing in common between the samples it finds 0;
 - bandwidths refer to the standard deviation without a correction for the size of the sample;
-- the training of a network belongs to whoever made the scores.
+- the training of a network belongs to the model that made the scores.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def _positions(counts: ScoreCounts) -> FloatArray:
     used = np.flatnonzero(counts.labeled + counts.unlabeled)
     x = logit(counts.thresholds) if _are_probabilities(counts) else counts.thresholds
     # Halves, whose difference is finite. A replicate may lack the extremes of the data, and its
-    # own scores should not shrink to nothing beside them.
+    # own scores should not shrink to nothing in comparison.
     high, low = float(x[used[0]]) / 2, float(x[used[-1]]) / 2
     with np.errstate(over="ignore"):
         place = (x / 2 - low) / ((high - low) or 1.0)
@@ -295,21 +295,21 @@ def _positions(counts: ScoreCounts) -> FloatArray:
 
 
 def _tie_notes(counts: ScoreCounts) -> tuple[str, ...]:
-    """A warning where many examples share one score."""
-    # One example is no tie, however few there are.
+    """A warning where many rows share one score."""
+    # One row is no tie, however few there are.
     sides = (counts.labeled, counts.n_labeled), (counts.unlabeled, counts.n_unlabeled)
     tie = max(0.0 if side.max() < 2 else side.max() / n for side, n in sides)
     if tie <= LARGE_TIE:
         return ()
     note = (
-        f"{tie:.0%} of the examples of one sample share one score, where densities of unlike "
+        f"{tie:.0%} of the rows of one sample share one score, where densities of different "
         "bandwidths distort their ratio; estimators that go by the order alone do not mind"
     )
     return (note,)
 
 
 def _points(counts: ScoreCounts) -> tuple[IntArray, int]:
-    """Indices of evenly spaced unlabeled examples, and how many of them five examples make."""
+    """Indices of evenly spaced unlabeled rows, and how many of them five rows make."""
     size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
     count = max(1, min(N_POINTS, round(size)))
     total = np.cumsum(counts.unlabeled)

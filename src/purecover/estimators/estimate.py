@@ -1,4 +1,4 @@
-"""`PriorEstimate`: an estimate of alpha and beta with the figures that say how far to trust it.
+"""`PriorEstimate`: an estimate of alpha and beta with what shows how far to trust it.
 
 Reports and checks read it without the estimators, which take time to import.
 """
@@ -24,7 +24,7 @@ class PriorEstimate(Saved, Frozen):
     ----------
     estimator : str
         The estimator: its name in :func:`prior_estimators`, or its class if it has none.
-        A method that was run both ways keeps its name; ``proportions.origin`` tells.
+        A method that was run both ways keeps its name; ``proportions.origin`` shows it.
     proportions : MixtureProportions
         The estimate.
     intervals : mapping of str to Interval
@@ -36,7 +36,7 @@ class PriorEstimate(Saved, Frozen):
     notes : tuple of str
         Notes of the estimator.
     identifiable : bool
-        Whether the scores can tell.
+        Whether the scores determine alpha and beta.
     at_edge : bool
         Whether the estimate lies at an end of what its method can return.
     beta_estimated : bool
@@ -50,14 +50,10 @@ class PriorEstimate(Saved, Frozen):
     n_rejected : int
         Replicates left out because they allow no estimate.
     n_alike : float or None
-        How many real problems of equal weight the estimate rests on, where it does so.
+        Number of real problems of equal weight that the estimate depends on, if it does.
     delta_pure, delta_pure_noisy : float or None
         Beta - alpha if the best scores were all positives, where that is not assumed: with clean
         labels, and with the worst scores all negatives and labels that may be wrong.
-    delta_clean, delta_noisy : float or None
-        Mean of beta - alpha if labels are clean and if some are wrong, where both are weighed.
-    alpha_clean : tuple of float or None
-        Ends of the interval of alpha if labels are clean, where both are weighed.
     """
 
     estimator: str
@@ -75,6 +71,3 @@ class PriorEstimate(Saved, Frozen):
     n_alike: float | None = None
     delta_pure: float | None = None
     delta_pure_noisy: float | None = None
-    delta_clean: float | None = None
-    delta_noisy: float | None = None
-    alpha_clean: Ends | None = None

@@ -13,10 +13,10 @@ from purecover.intervals.interval import check_level
 from purecover.recovery.rates import effective_sizes
 
 LEVELS = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.025)
-"""Shares of labeled examples above the thresholds at which binomial bounds are taken."""
+"""Shares of labeled rows above the thresholds at which binomial bounds are taken."""
 
 FEWEST = 4
-"""Levels reached by fewer labeled examples are left out: they could never give the best bound."""
+"""Levels reached by fewer labeled rows are left out: they could never give the best bound."""
 
 
 @public
@@ -37,10 +37,10 @@ def inclusion_bound(
     Parameters
     ----------
     scores : array-like of shape (n,) or ScoreCounts
-        Scores of held-out examples, larger means more positive; or their counts, and then
+        Scores of held-out rows, larger means more positive; or their counts, and then
         nothing else. Labeled and unlabeled are two independent samples.
     labeled : array-like of shape (n,)
-        True where the example carries the positive label.
+        True where the row carries the positive label.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     confidence_level : float, default=0.95

@@ -1,4 +1,4 @@
-"""`LabelCurve`: floor and ceiling of the share of labeled examples along the ranking.
+"""`LabelCurve`: floor and ceiling of the share of labeled rows along the ranking.
 
 For each kind of shape the posterior of (a, b) is laid out on a grid around its peak; at every
 node the four parameters of the shape are fitted anew and integrated by Laplace's method.
@@ -46,7 +46,7 @@ class Posterior:
     kinds : ndarray of str of shape (n_cells,)
         Which kind of shape each cell belongs to.
     shares : ndarray of shape (n_cells, n_bins)
-        Share of labeled examples in each bin, by the curve of each cell.
+        Share of labeled rows in each bin, by the curve of each cell.
     bins : RankBins
         The data.
     """
@@ -93,9 +93,9 @@ class Posterior:
     def moved(self, labeled: FloatArray, total: FloatArray, cells: BoolArray) -> FloatArray:
         r"""How far replicates of the bins move the means over some cells, shape (n_rows, 2).
 
-        One more labeled example in bin i moves the mean of alpha by the covariance
+        One more labeled row in bin i moves the mean of alpha by the covariance
         :math:`\sum_j w_j (\alpha_j - \bar\alpha) \log\tau_{ij}` over cells j with the weights
-        :math:`w_j` and the shares :math:`\tau_{ij}`; one more unlabeled example by that with
+        :math:`w_j` and the shares :math:`\tau_{ij}`; one more unlabeled row by that with
         :math:`\log(1 - \tau_{ij})`.
         """
         weight = self.weight[cells] / self.weight[cells].sum()
@@ -158,10 +158,10 @@ SHAPES = {
     "pure": np.array([[0.0, -0.5, 0.14, 0.14], [4.0, 1.5, 0.3, 0.3]]),
 }
 """Means and standard deviations of the prior of t, s, k0 and k1 for each kind of shape: like two
-normals or logistics; steep at the ends; anything between pure ends."""
+normals or logistics; steep at the ends; anything between ends of one class."""
 
 WEIGHTS = {"smooth": 0.7, "steep": 0.1, "pure": 0.2}
-"""Prior probability of each kind of shape; all pairs of pure ends share theirs."""
+"""Prior probability of each kind of shape; all pairs of ends of one class share theirs."""
 
 CLEAN_PRIORS = {"weigh": 0.6, "never": 0.0, "always": 1.0}
 """Prior probability that labels are clean."""
@@ -261,9 +261,9 @@ def _evidence(curves: Curves, start: FloatArray, free: BoolArray) -> tuple[Float
 def dispersion(bins: RankBins, candidates: Candidates) -> float:
     """How many times more than chance the data scatter around the best curve, at least 1.
 
-    Where even the best curve misses the data by more than chance explains, each example tells
+    Where even the best curve misses the data by more than chance explains, each row counts
     less than it seems to, and the likelihood is tempered by this factor. No curve is exact, so
-    that examples beyond a hundred thousand add nothing to the certainty.
+    that rows beyond a hundred thousand add nothing to the certainty.
     """
     least = max(1.0, float(bins.total.sum()) / _MOST_EXAMPLES)
     freedom = bins.total.size - 6
@@ -348,7 +348,7 @@ def _grid(
 def _spread(curvature: FloatArray, curves: Curves) -> FloatArray:
     """Standard deviations of the first two parameters at a peak.
 
-    At 0 the posterior falls off as fast as one over the number of examples at most.
+    At 0 the posterior falls off as fast as one over the number of rows at most.
     """
     ridge = np.eye(curvature.shape[1]) * 1e-9
     variance = np.linalg.inv(curvature + ridge)[:, [0, 1], [0, 1]]
@@ -374,7 +374,7 @@ def _integrate_shape(
 ) -> tuple[FloatArray, FloatArray]:
     """Log-density at nodes, the shape integrated by Laplace's method, and the best curve of each.
 
-    Two steps suffice, because the quadratic around the peak tells where to begin.
+    Two steps suffice, because the quadratic around the peak shows where to begin.
     """
     n_rows, n_nodes = a.shape
     away = np.stack((a - peak[:, :1], b - peak[:, 1:2]), axis=2)
@@ -422,10 +422,10 @@ def _solve(counts: ScoreCounts, clean: str) -> Posterior:
 
 
 WIDEST = 0.5
-"""If alpha or delta can be anywhere in an interval as wide, the scores do not tell them."""
+"""If alpha or delta can be anywhere in an interval as wide, the scores do not determine them."""
 
 _FEWEST_BINS = 4
-"""With fewer different scores the curve is all prior; of five and more the intervals hold."""
+"""With fewer different scores the curve is all prior; with five intervals are valid."""
 
 _SMALLEST_DELTA = 0.02
 """If delta may be smaller, labeled and unlabeled may be the same."""
@@ -444,8 +444,8 @@ class LabelCurve(PriorEstimator):
 
     Known to fail: positives of several separate kinds; a pure region too small to leave a trace.
 
-    Among examples of one rank the share of labeled rises along the ranking from a floor, where
-    all are negative, to a ceiling, where all are positive. Floor and ceiling tell alpha and
+    Among rows of one rank the share of labeled rises along the ranking from a floor, where
+    all are negative, to a ceiling, where all are positive. Floor and ceiling determine alpha and
     beta. They are inferred from a flexible S-curve, which also says what the curve does beyond
     the best and the worst scores there are. Only the order of the scores matters.
 
@@ -471,7 +471,7 @@ class LabelCurve(PriorEstimator):
 
     Notes
     -----
-    With the share :math:`c` of labeled examples and :math:`u` the rank of an example among all,
+    With the share :math:`c` of labeled rows and :math:`u` the rank of a row among all,
 
     .. math::
 
@@ -480,15 +480,15 @@ class LabelCurve(PriorEstimator):
 
     where :math:`\sigma` is the chance of being positive, :math:`z` a transform of the rank with
     a parameter for each tail, and :math:`a = \alpha/\beta`, :math:`b = (1-\beta)/(1-\alpha)`.
-    Psychometric functions have the same form, with a guess rate and a lapse rate. Three kinds
+    Psychometric functions have the same form, with a chance rate and a lapse rate. Three kinds
     of shape are weighed by their evidence: smooth ones, as two normals or logistics make; steep
     ones; and any between two ends that are pure outright. The prior density of (a, b) is
-    proportional to :math:`\beta-\alpha`, so that scores which tell nothing do not end up at
+    proportional to :math:`\beta-\alpha`, so that scores without information do not end up at
     :math:`\alpha = \beta`. The shape is integrated by Laplace's method, a and b on a grid.
 
     The estimate assumes that the best scores are positives and the worst are negatives, or
     that the curve shows where it is heading. If negatives are among the positives at the very
-    top, as many as they may be, alpha comes out too large, as with every estimator that has
+    top, as many as they may be, alpha is too large, as with every estimator that has
     only scores to go by.
 
     References
@@ -525,8 +525,8 @@ class LabelCurve(PriorEstimator):
         if not identifiable:
             (low, high), (lower, higher) = ends["alpha"], ends["beta"]
             notes.append(
-                "the scores hardly tell alpha and beta, since positives and negatives overlap "
-                "throughout or there are few examples or few different scores: alpha may be "
+                "the scores hardly determine alpha and beta, since positives and negatives overlap "
+                "throughout or there are few rows or few different scores: alpha may be "
                 f"anything from {low:.2f} to {high:.2f}, and beta from {lower:.2f} to {higher:.2f}"
             )
         clean = found.clean_probability
@@ -548,7 +548,7 @@ class LabelCurve(PriorEstimator):
         Means of replicates vary less than the posterior says they should, where the prior and
         the choice of a shape hold them in place. What is missing is made up for by draws from
         the posterior, so that intervals of anything computed from the rows are honest about
-        what the scores cannot tell. Labels are clean in as many rows as the posterior says.
+        what the scores cannot show. Labels are clean in as many rows as the posterior says.
         """
         found = solve_label_curve(counts, self.clean)
         few, everyone = found.bins.tally(labeled, unlabeled)
@@ -560,7 +560,7 @@ class LabelCurve(PriorEstimator):
             away = np.column_stack((found.alpha, found.beta)) - found.mean_over(case)
             wanted = found.weight[case] / found.weight[case].sum() @ away[case] ** 2
             moved = found.moved(few, everyone, case)
-            # Too few rows do not tell their variance.
+            # Too few rows do not determine their variance.
             present = moved.var(axis=0) if len(moved) >= _ENOUGH_ROWS else wanted / 2
             with np.errstate(divide="ignore", invalid="ignore"):
                 missing = np.sqrt(np.nan_to_num(1 - present / wanted).clip(0))
@@ -576,7 +576,7 @@ class LabelCurve(PriorEstimator):
 def _round_handfuls(
     ends: dict[str, tuple[float, float]], counts: ScoreCounts
 ) -> dict[str, tuple[float, float]]:
-    """Move ends of intervals to 0 or 1 where only a handful of examples lies beyond."""
+    """Move ends of intervals to 0 or 1 where only a handful of rows lies beyond."""
     (alpha_low, alpha_high), (beta_low, beta_high) = ends["alpha"], ends["beta"]
     if alpha_low * counts.n_unlabeled < _HANDFUL:
         alpha_low = 0.0

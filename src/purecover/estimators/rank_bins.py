@@ -1,4 +1,4 @@
-"""Counts of labeled and unlabeled examples in bins of their rank among all examples."""
+"""Counts of labeled and unlabeled rows in bins of their rank among all rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.samples import weight_units
 
 WIDEST = 1 / 40
-"""Share of all examples in a bin, away from the ends of the ranking."""
+"""Share of all rows in a bin, away from the ends of the ranking."""
 
 _FIRST_EXAMPLES, _FIRST_SHARE = 8, 5e-4
 _GROWTH = 1.25
@@ -22,7 +22,7 @@ small that one stray score could make it look pure.
 """
 
 SURE = 60.0
-"""Log-odds of an example in an end that is pure outright."""
+"""Log-odds of a row in an end that is pure outright."""
 
 PURE_SHARES = np.array([0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65])
 """Depths of ends that may be pure outright: shares of the labeled from the top, and of the
@@ -41,7 +41,7 @@ class RankBins:
     starts : ndarray of int
         Where each bin begins, as an index into thresholds in increasing order.
     labeled, total : ndarray of shape (n_bins,)
-        Labeled examples and all examples of each bin; effective numbers where rows have weights.
+        Labeled rows and all rows of each bin; effective numbers where rows have weights.
     log_below, log_above : ndarray of shape (n_bins,)
         Logarithms of the mid-rank u of each bin and of 1 - u.
     labeled_share : float
@@ -68,7 +68,7 @@ class RankBins:
         seen = np.cumsum(labeled + unlabeled)
         everyone = float(seen[-1])
         cuts = np.searchsorted(seen, _edges(everyone) * everyone * (1 - 1e-12)) + 1
-        # A few more cuts on each side, so that shallow pure ends consist of whole bins.
+        # A few more cuts on each side, so that small ends of one class consist of whole bins.
         top = labeled.size - _depths(labeled[::-1])[:_N_CUTS]
         bottom = _depths(unlabeled)[:_N_CUTS]
         starts = np.unique(np.concatenate(([0], cuts, top, bottom)).clip(0, labeled.size - 1))
@@ -89,7 +89,7 @@ class RankBins:
         )
 
     def tempered(self, factor: float) -> RankBins:
-        """Divide all counts by a factor, as if there were fewer examples."""
+        """Divide all counts by a factor, as if there were fewer rows."""
         if factor == 1:
             return self
         return replace(
@@ -101,7 +101,7 @@ class RankBins:
         )
 
     def tally(self, labeled: CountArray, unlabeled: CountArray) -> tuple[FloatArray, FloatArray]:
-        """Labeled and all examples of replicates, shape (n_replicates, n_bins)."""
+        """Labeled and all rows of replicates, shape (n_replicates, n_bins)."""
         few = np.add.reduceat(labeled[:, ::-1] * self.labeled_unit, self.starts, axis=1)
         many = np.add.reduceat(unlabeled[:, ::-1] * self.unlabeled_unit, self.starts, axis=1)
         return few, few + many

@@ -63,11 +63,11 @@ class BBE(PriorEstimator):
     ----------
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold the chosen ``"threshold"``, the share
-        of labeled examples at or above it (``"labeled_above"``), and the ``"penalty"`` there.
+        of labeled rows at or above it (``"labeled_above"``), and the ``"penalty"`` there.
 
     See Also
     --------
-    RocSlope : The same idea with binomial bounds, sharper for few examples.
+    RocSlope : The same idea with binomial bounds, sharper for few rows.
 
     Notes
     -----
@@ -83,7 +83,7 @@ class BBE(PriorEstimator):
 
     It depends on the order of the scores only. It needs a region at the top that holds hardly
     any negatives, and it converges to alpha if there is one. Its constant is large: with a few
-    hundred labeled examples the threshold sits far down, among the negatives, and the estimate
+    hundred labeled rows the threshold sits far down, among the negatives, and the estimate
     is too high. The released program counts unlabeled scores strictly above the threshold and
     labeled ones at or above it; here both are at or above. Labels are taken as clean;
     :class:`NoisyLabels` makes it an estimator of beta too. With weights, effective sizes take
@@ -117,7 +117,7 @@ class BBE(PriorEstimator):
             notes.append("no unlabeled example scores as high as the best labeled ones: alpha = 0")
         if penalty > LARGE_PENALTY:
             notes.append(
-                f"the estimate may lean high: with so few examples the penalty ({penalty:.2f}) "
+                f"the estimate may lean high: with so few rows the penalty ({penalty:.2f}) "
                 "chooses a threshold far down"
             )
         details = {
@@ -159,21 +159,21 @@ class RocSlope(PriorEstimator):
 
     Assumes: the highest scores are positives; labels are clean.
 
-    Known to fail: leans high for few examples, by the width of its bounds.
+    Known to fail: leans high for few rows, by the width of its bounds.
 
     Parameters
     ----------
     error : float, default=0.1
         Probability :math:`\varepsilon` with which each binomial bound may fail.
     n_thresholds : int or None, default=200
-        At how many thresholds, of like numbers of examples between them, the ratio is taken;
+        At how many thresholds, of like numbers of rows between them, the ratio is taken;
         None: at every distinct score.
 
     Attributes
     ----------
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold the chosen ``"threshold"``, the share
-        of labeled examples at or above it (``"labeled_above"``) and the plain ``"ratio"``.
+        of labeled rows at or above it (``"labeled_above"``) and the plain ``"ratio"``.
 
     See Also
     --------
@@ -193,7 +193,7 @@ class RocSlope(PriorEstimator):
     where :math:`UCB(k, n)` solves :math:`P(Bin(n, p) \le k) = \varepsilon` and
     :math:`LCB(k, n) = 1 - UCB(n - k, n)`. Each bound holds alone; that all hold together would
     take larger margins and more bias. The estimate depends on the order of the scores only. It
-    converges to alpha if positives at the top become pure, and errs upward for few examples or
+    converges to alpha if positives at the top become pure, and errs upward for few rows or
     where even the highest scores hold negatives. Replicates of the data use its thresholds.
     Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too. With
     weights, effective sizes take the place of :math:`n_U` and :math:`n_L`.
@@ -280,7 +280,7 @@ class ElkanNoto(PriorEstimator):
     Parameters
     ----------
     quantile : float, default=0.9
-        This quantile of the probability of being labeled, over the labeled examples, is the share
+        This quantile of the probability of being labeled, over the labeled rows, is the share
         of positives that are labeled; 1 for its maximum.
 
     Attributes
@@ -292,7 +292,7 @@ class ElkanNoto(PriorEstimator):
     Notes
     -----
     Isotonic regression of the label on the rank makes scores probabilities :math:`\tau` of being
-    labeled. With :math:`N = n_L + n_U` examples in all and the quantile :math:`\ell` of
+    labeled. With :math:`N = n_L + n_U` rows in all and the quantile :math:`\ell` of
     :math:`\tau`, the share of positives among all of them is :math:`\pi = (n_L/N)/\ell`, and
     :math:`\alpha = (\pi N - n_L)/n_U`, set to 0 where it is negative.
 
@@ -300,8 +300,8 @@ class ElkanNoto(PriorEstimator):
     :math:`\sum_L \tau / \sum_{L \cup U} \tau`, the same after isotonic regression, average over
     positives wherever they score; they need classes that do not overlap, and err upward, often
     far, where they do, so that they are left out here. :math:`\max \tau` is right wherever the best
-    scores are pure, but a single labeled example above all others makes :math:`\alpha` 0. Hence the
-    quantile: it rests on a tenth of the labeled, and is as good as the maximum if the best tenth is
+    scores are pure, but a single labeled row above all others makes :math:`\alpha` 0. Hence the
+    quantile: it uses a tenth of the labeled, and is as good as the maximum if the best tenth is
     pure. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
 
     References
@@ -329,7 +329,7 @@ class ElkanNoto(PriorEstimator):
         notes = []
         if a <= 0:
             notes.append(
-                "every example with a high score is labeled, which means alpha = 0: too few "
+                "every row with a high score is labeled, which means alpha = 0: too few "
                 "examples there, or scores trained on these very labels"
             )
         details = {

@@ -1,6 +1,6 @@
 r"""`ReferencePosterior`, the default estimator: alpha and beta of similar real problems.
 
-Scores alone do not tell how pure the top of a ranking is, and alpha follows from that:
+Scores alone do not show whether the highest ones are all positives, and alpha follows from that:
 
 .. math::
 
@@ -89,7 +89,7 @@ class SimilarProblems:
 
     @property
     def n_effective(self) -> float:
-        """Number of problems of equal weight that would tell as much."""
+        """Number of problems of equal weight with the same information."""
         return float(1 / np.sum(self.weight**2))
 
     @property
@@ -216,7 +216,7 @@ SEED = 20170204
 """Number and seed of the draws that the posterior is read off: the same draws every time."""
 
 WIDEST_DELTA = 0.35
-"""Where the interval of delta is wider, the scores do not tell how pure their ends are."""
+"""If the interval of delta is wider, the scores do not determine alpha and beta."""
 
 
 @register_prior_estimator("reference")
@@ -226,12 +226,13 @@ class ReferencePosterior(PriorEstimator):
 
     Assumes: the problem is like some of the real ones in the reference collection.
 
-    Known to fail: labels not drawn at random from the positives; sources unlike the collection.
+    Known to fail: labels not drawn at random from the positives; sources that differ
+    from the collection.
 
-    Scores alone cannot tell how pure the top of a ranking is, and most of what is unknown of
-    alpha follows from that. A collection of real problems with known truth says how pure it was
-    where the scores had the same features: the observed AUC, the shares at both ends, the
-    posterior of :class:`LabelCurve` and the numbers of examples. Trees grown on the collection
+    Scores alone cannot show the share of positives at the top of a ranking, from which alpha
+    follows. A collection of real problems with known truth has this share for problems whose
+    scores had the same features: the observed AUC, the shares at both ends, the
+    posterior of :class:`LabelCurve` and the numbers of rows. Trees grown on the collection
     find similar problems; the posterior is how alpha and beta lay in those.
 
     Parameters
@@ -245,10 +246,9 @@ class ReferencePosterior(PriorEstimator):
         See :class:`PriorEstimator`. The intervals are quantiles of the posterior. The diagnostics
         hold ``"clean_probability"``; ``"pure_probability"``, that of ends so pure that
         :class:`LabelCurve` is right; ``"n_alike"``, how many problems of equal weight the
-        posterior rests on; ``"delta_pure"``, beta - alpha if the best scores were all positives
+        posterior depends on; ``"delta_pure"``, beta - alpha if the best scores were all positives
         and all labels right; ``"delta_pure_noisy"``, if labels may be wrong and the worst scores
-        were all negatives; ``"delta_clean"`` and ``"delta_noisy"``, its mean if labels are clean
-        and if they are not; and ``"alpha_interval"``, ``"beta_interval"`` and
+        were all negatives; and ``"alpha_interval"``, ``"beta_interval"`` and
         ``"delta_interval"`` at 95 %.
 
     See Also
@@ -280,12 +280,12 @@ class ReferencePosterior(PriorEstimator):
     where :math:`\omega` is the width of its 95 % interval of :math:`\beta - \alpha` and :math:`r`
     falls from 1 at 0.1 to 0 at 0.25: where classes overlap, the label curve is wide and goes
     astray. The factors :math:`s`, one below and one above the mean, stretch the spread so that
-    intervals hold in sources that had no part in the forest; they have the smallest interval
+    intervals are valid in sources that had no part in the forest; they have the smallest interval
     scores there. Draws are cut at upper bounds that hold for any two distributions
     (:func:`inclusion_bound`), so that large samples rule out what they can.
 
     Replicates of the data are met with draws of :math:`\beta - \alpha` that correlate with their
-    observed AUC: a sample whose AUC came out high by chance calls for less correction, since the
+    observed AUC: a sample whose AUC is high by chance calls for less correction, since the
     AUCs of similar problems are alike.
 
     The estimate is the mean of the posterior.
@@ -320,8 +320,6 @@ class ReferencePosterior(PriorEstimator):
         draws = similar.draws(N_DRAWS, np.random.default_rng(SEED))
         alpha, beta = map(float, draws.mean(axis=0))
         ends = ends_of_draws(draws, 0.95)
-        right = draws[:, 1] == 1
-        delta = draws[:, 1] - draws[:, 0]
         low, high = ends["delta"]
         pure_noisy = delta_of(expit(features["curve_a"]), expit(features["curve_b"]))
         details: dict[str, Any] = {
@@ -333,9 +331,6 @@ class ReferencePosterior(PriorEstimator):
             "delta_pure_noisy": None if clean else float(pure_noisy),
             **{f"{name}_interval": pair for name, pair in ends.items()},
         }
-        for name, where in (("delta_clean", right), ("delta_noisy", ~right)):
-            if where.any():
-                details[name] = float(delta[where].mean())
         return Inclusions(alpha / beta, (1 - beta) / (1 - alpha), (), details)
 
     def draws(self, n: int, random_state: int = SEED) -> FloatArray:
@@ -376,14 +371,6 @@ class ReferencePosterior(PriorEstimator):
         draws = self._similar.draws(N_DRAWS, np.random.default_rng(SEED))
         ordered = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")]
         return np.asarray(ordered[np.minimum((place * N_DRAWS).astype(np.intp), N_DRAWS - 1)])
-
-    def _alpha_if_clean(self, level: float) -> tuple[float, float] | None:
-        """Ends of the interval of alpha if every label is right; None if none of them can be."""
-        draws = self.draws(N_DRAWS)
-        clean = draws[draws[:, 1] == 1]
-        if self.clean == "always" or len(clean) < 100:
-            return None
-        return ends_of_draws(clean, level)["alpha"]
 
     def _posterior_ends(self, level: float) -> NamedEnds:
         return ends_of_draws(self.draws(N_DRAWS), level)

@@ -23,7 +23,7 @@ def read_counts(
 ) -> ScoreCounts:
     """Count scores and labels for ``fit(scores, labeled)``; counts are returned unchanged."""
     if labeled is None and not isinstance(scores, ScoreCounts):
-        must = "an array: for each score, whether the example carries the label"
+        must = "an array: for each score, whether the row carries the label"
         hint = "requires y to be passed, but the target y is None"  # as scikit-learn wants it
         raise valid.bad_type("labeled", must, labeled, hint)
     return ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
@@ -32,7 +32,7 @@ def read_counts(
 def read_both_sides(
     scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> ScoreCounts:
-    """Count scores and labels; refuse data without labeled or without unlabeled examples."""
+    """Count scores and labels; refuse data without labeled or without unlabeled rows."""
     counts = ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
     _check_sides(counts)
     return counts
@@ -41,7 +41,7 @@ def read_both_sides(
 def _check_sides(counts: ScoreCounts) -> None:
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
         if not total > 0:
-            raise valid.bad_value("labeled", f"such that an example is {side}", "none")
+            raise valid.bad_value("labeled", f"such that a row is {side}", "none")
 
 
 def check_both_sides(counts: ScoreCounts) -> None:
@@ -56,7 +56,7 @@ def check_both_sides(counts: ScoreCounts) -> None:
 
 
 def weight_units(counts: ScoreCounts) -> tuple[float, float]:
-    """Effective examples for each unit of weight on either side; 1 without weights."""
+    """Effective rows for each unit of weight on either side; 1 without weights."""
     n_labeled, n_unlabeled = effective_sizes(counts)
     return n_labeled / counts.n_labeled, n_unlabeled / counts.n_unlabeled
 
@@ -65,19 +65,19 @@ def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
     """Warn of small samples."""
     if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
         return ()
-    only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled examples"
+    only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled rows"
     advice = "and so is its interval" if n_labeled < TOO_FEW_LABELED else "read its interval"
     return (f"{only}: the estimate is rough, {advice}",)
 
 
 def common_notes(data: Any) -> tuple[str, ...]:
-    """Warn of small samples, and of labeled examples that do not score higher."""
+    """Warn of small samples, and of labeled rows that do not score higher."""
     notes = size_notes(data.n_labeled, data.n_unlabeled)
     pairs = data.n_labeled * data.n_unlabeled
     if not isinstance(data, ScoreCounts) or data.ordered_pairs > 0.5 * pairs:
         return notes
     note = (
-        "labeled examples do not score higher than unlabeled ones (AUC at most 1/2): inverted "
+        "labeled rows do not score higher than unlabeled ones (AUC at most 1/2): inverted "
         "labels or scores, or a classifier without skill"
     )
     return (*notes, note)
@@ -120,7 +120,7 @@ def merge_replicates(counts: ScoreCounts, thinned: ScoreCounts, tallies: CountAr
 def row_shares(tallies: CountArray, unit: float) -> tuple[FloatArray, FloatArray]:
     """Shares at or above each threshold for each row of counts, and the effective sizes of rows.
 
-    ``unit`` is the number of effective examples for each unit of weight in the data.
+    ``unit`` is the number of effective rows for each unit of weight in the data.
     """
     shares = np.cumsum(tallies, axis=1, dtype=np.float64)
     totals = shares[:, -1].copy()

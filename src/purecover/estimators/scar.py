@@ -14,17 +14,16 @@ from purecover._codec import Saved
 from purecover._inputs import column_names, encode_labels, is_frame, read_columns
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
-from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.interval import Interval
 
 TOP = 0.5
 """Share of the positives, those with the highest scores, that are looked at."""
 
 FEWEST = 20
-"""Labeled and unlabeled examples that must be there."""
+"""Labeled and unlabeled rows that must be there."""
 
 FEWEST_HIDDEN = 5
-"""Unlabeled positives that must be expected among the highest scores. To look at more examples than
+"""Unlabeled positives that must be expected among the highest scores. To look at more rows than
 there are would take negatives for positives."""
 
 RARE = 0.01
@@ -45,11 +44,11 @@ class ScarTest(Saved):
         Probability of a difference as large as was found, if labels are random: twice the
         smaller of the next two, and 1 at most.
     shape_p_value : float
-        Of the features of labeled and unlabeled examples among the highest scores.
+        Of the features of labeled and unlabeled rows among the highest scores.
     share_p_value : float
-        Of the number of labeled examples among the highest scores.
+        Of the number of labeled rows among the highest scores.
     statistic : float
-        The largest Kolmogorov-Smirnov distance between labeled and unlabeled examples there,
+        The largest Kolmogorov-Smirnov distance between labeled and unlabeled rows there,
         over all features.
     feature : int
         The column in which it was found.
@@ -58,7 +57,7 @@ class ScarTest(Saved):
     n_labeled, n_unlabeled : int
         Examples at or above the threshold.
     labeled_share, expected_share : float
-        Share of the labeled examples there, and the largest share that random labels and alpha
+        Share of the labeled rows there, and the largest share that random labels and alpha
         allow.
     alpha : float
         The share of positives among the unlabeled that was reckoned with: the one given, or the
@@ -87,7 +86,7 @@ def scar_test(
     labeled: ArrayLike,
     *,
     scores: ArrayLike,
-    alpha: float | Interval | Any,
+    alpha: float | Interval,
     n_permutations: int = 200,
     random_state: RandomState = 0,
 ) -> ScarTest:
@@ -98,14 +97,14 @@ def scar_test(
     X : array-like of shape (n, n_features) or (n,), or data frame
         Features. A labeling that depends on something else is not seen.
     labeled : array-like of shape (n,)
-        True where the example carries the positive label.
+        True where the row carries the positive label.
     scores : array-like of shape (n,)
         Held-out scores, larger for positives, such as those of :func:`cross_fit_scores`.
-    alpha : float, Interval, AuditPosterior or PriorEstimate
+    alpha : float or Interval
         Share of positives among the unlabeled, known from elsewhere: a registry, or an audit. A
-        number is taken as exact; an audit, or anything else with an interval of alpha, counts
-        with the lower end of the interval. Estimators assume random labels, so that their
-        estimate makes the test all but blind.
+        number is taken as exact; an interval, such as ``audit.combine(...).alpha``, counts with
+        its lower end. Estimators assume random labels, so that their estimate makes the test all
+        but blind.
     n_permutations : int, default=200
         Number of simulated labelings.
     random_state : int, numpy.random.Generator or None, default=0
@@ -122,36 +121,36 @@ def scar_test(
 
     Notes
     -----
-    Labels alone do not tell whether they are random: any labeled density :math:`g` fits any
+    Labels alone do not show whether they are random: any labeled density :math:`g` fits any
     unlabeled density :math:`f` with a small enough alpha. What can be tested follows from alpha
-    and from a set of examples that are positive for sure. That set is estimated: the
-    :math:`\alpha n_U/2` unlabeled examples with the highest scores, hence half of the positives
-    if scores are good, and the labeled examples with scores as high. Two things must hold if
+    and from a set of rows that are positive for sure. That set is estimated: the
+    :math:`\alpha n_U/2` unlabeled rows with the highest scores, hence half of the positives
+    if scores are good, and the labeled rows with scores as high. Two things must hold if
     labels are random.
 
-    *Shape.* Within the set, labeled and unlabeled examples are alike. The statistic is the
+    *Shape.* Within the set, labeled and unlabeled rows are alike. The statistic is the
     largest two-sample Kolmogorov-Smirnov distance over the features; its distribution is
     simulated by handing out as many labels at random within the set. The p-value is
     :math:`(1 + m)/(1 + n)` if :math:`m` of :math:`n` simulated labelings are as extreme.
 
     *Share.* At most half of the labeled are in the set: :math:`G \le F/\alpha` for the
     shares :math:`G` of the labeled and :math:`F` of the unlabeled in any set. Given how many
-    examples are in the set, the unlabeled among them are at least binomial with probability
+    rows are in the set, the unlabeled among them are at least binomial with probability
     :math:`\alpha n_U/(\alpha n_U + n_L)`.
 
     *Uncertain alpha.* The smaller alpha, the smaller and purer the set, and the more of the
     labeled may be in it: the lower end of an interval favors random labels most, and what is
     rejected there is rejected for any alpha of the interval. A 95 % interval lies above alpha
-    once in forty times, and the level is exceeded by no more than that. Take the audit itself
-    and not its estimate, which is too large as often as too small: with 400 audited examples a
-    test of level 0.05 then rejects random labels several times as often.
+    once in forty times, and the level is exceeded by no more than that. Take the interval of an
+    audit and not its estimate, which is too large as often as too small: with 400 audited
+    rows a test of level 0.05 then rejects random labels several times as often.
 
-    *Few hidden positives.* With fewer than five unlabeled examples in the set the test does not
+    *Few hidden positives.* With fewer than five unlabeled rows in the set the test does not
     decide: the p-value is 1, and a note says so.
 
     The simulation is exact if the set is pure. Where scores overlap so much that it holds
-    negatives, these look unlike the labeled positives, and the test rejects though labels are
-    random; the share of labeled examples is then far below what is expected, and a note says so.
+    negatives, these differ from the labeled positives, and the test rejects though labels are
+    random; the share of labeled rows is then far below what is expected, and a note says so.
     So with weak scores a rejection means little. Nor does the lack of one mean much. Labels
     that miss positives outside the set, evenly, are seen by the share alone, hence only with
     the right alpha; labels that are rarer within the set, evenly, are not seen, since negatives
@@ -190,7 +189,7 @@ def scar_test(
     all_labeled, all_unlabeled = int(ours.sum()), int((~ours).sum())
     for side, n in (("labeled", all_labeled), ("unlabeled", all_unlabeled)):
         if n < FEWEST:
-            raise valid.bad_value("labeled", f"such that {FEWEST} examples are {side}", str(n))
+            raise valid.bad_value("labeled", f"such that {FEWEST} rows are {side}", str(n))
     valid.check_alignment(scores, labeled)
     values = valid.as_real_vector("scores", scores)
     valid.check_same_length("scores", values.size, ours.size)
@@ -213,7 +212,7 @@ def scar_test(
             distance, feature, shape = _permutation_test(pool, n_labeled, n_permutations, rng)
         odds = all_unlabeled / all_labeled
         chance = low * odds / (1 + low * odds)
-        # So few unlabeled beside so many labeled examples, or fewer.
+        # So few unlabeled rows among so many labeled rows, or fewer.
         share_p = float(bdtr(n_unlabeled, n_labeled + n_unlabeled, chance))
         notes = _doubts(n_labeled, n_unlabeled, high * odds)
     return ScarTest(
@@ -233,32 +232,21 @@ def scar_test(
     )
 
 
-def _alpha_ends(alpha: Any) -> tuple[float, float]:
+def _alpha_ends(alpha: float | Interval) -> tuple[float, float]:
     """The ends of an interval, or twice the number that is given."""
-    interval = alpha
-    if isinstance(alpha, PriorEstimate):
-        interval = alpha.intervals.get("alpha")
-        if interval is None:
-            hint = "let evaluate draw replicates: n_resamples=200"
-            raise valid.bad_value("alpha", "one with an interval of alpha", "none", hint)
-    elif not isinstance(alpha, Interval):
-        # Audits, which are not known at this depth, hold their interval under this name.
-        interval = getattr(alpha, "alpha", alpha)
-    if isinstance(interval, Interval):
-        ends = (interval.low, interval.high)
+    if isinstance(alpha, Interval):
+        ends = (alpha.low, alpha.high)
         low, high = (valid.check_real("alpha", end, low=0, high=1) for end in ends)
         if not low < min(high, 1):
             raise valid.bad_value("alpha", "an interval that ends after it begins", repr(ends))
         return low, high
-    if interval is not alpha:
-        must = "a number in (0, 1), an Interval, or an estimate with an interval of alpha"
-        raise valid.bad_type("alpha", must, alpha, "such as audit.combine(...)")
-    number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither")
+    hint = "of an audit or an estimate pass the interval of alpha, such as audit.combine(...).alpha"
+    number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither", hint=hint)
     return number, number
 
 
 def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
-    """Whether there are more unlabeled beside the labeled examples than noise explains."""
+    """Whether there are more unlabeled rows among the labeled ones than noise explains."""
     n, chance = n_labeled + n_unlabeled, ratio / (1 + ratio)
     if bdtrc(n_unlabeled - 1, n, chance) >= RARE:
         return ()

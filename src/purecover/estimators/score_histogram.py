@@ -27,7 +27,7 @@ def bin_starts(counts: ScoreCounts, *, merged: bool) -> IntArray:
 
     Bins are of one width, from :func:`released_width` of the labeled scores; those that hold
     nothing are left out. Merged ones are joined with their lower neighbors until each holds
-    enough examples of both samples.
+    enough rows of both samples.
     """
     starts = _equal_width(counts)
     return _merged(counts, starts) if merged else starts
@@ -80,7 +80,7 @@ def _equal_width(counts: ScoreCounts) -> IntArray:
         top, bottom = scores[used[0]], scores[used[-1]]
         if width == 0.0:  # one labeled score has no spread: a tenth of the range has to serve
             width = max((top - bottom) / 10, np.finfo(float).tiny)
-        # From an outlier far below, a float could not tell the bins above from each other.
+        # From an outlier far below, a float could not distinguish the bins above.
         anchor = bottom if (top - bottom) / width < 2**40 else labeled[-1] / unit
         # Scores just below an edge, by a rounding error of their own, are on it.
         place = np.floor((scores - anchor) / width + 1e-9)
@@ -90,7 +90,7 @@ def _equal_width(counts: ScoreCounts) -> IntArray:
 def _merged(counts: ScoreCounts, starts: IntArray) -> IntArray:
     """Join bins from the top down; what is left at the bottom is a bin too, if it can be.
 
-    A bin ends at an edge of those it is made of; or, if only unlabeled examples are wanting, as
+    A bin ends at an edge of those it is made of; or, if only unlabeled rows are wanting, as
     soon as there are enough, since a whole bin more could bring very many of them. If a single
     score would, the bin does without.
     """
@@ -115,7 +115,7 @@ def _merged(counts: ScoreCounts, starts: IntArray) -> IntArray:
         if end >= counts.n_thresholds:
             break
         kept.append(end)
-    # Few labeled examples in the last bin do no harm, few unlabeled ones do.
+    # Few labeled rows in the last bin do no harm, few unlabeled ones do.
     if len(kept) > 1 and n_unlabeled - unlabeled[kept[-1]] < least_unlabeled - _WIDTH_ROUNDING:
         kept.pop()
     return np.array(kept, dtype=np.int64)

@@ -19,13 +19,7 @@ from purecover.documents import details as parts
 from purecover.documents import evidence
 from purecover.documents import many as many_reports
 from purecover.documents import summary as answers
-from purecover.documents.formats import (
-    cut,
-    listed,
-    number,
-    shortened,
-    versions,
-)
+from purecover.documents.formats import cut, listed, number, shortened, versions
 from purecover.documents.parts import Headline, Table
 from purecover.documents.summary import RANDOM_LABELS_UNSEEN, headline
 from purecover.html import svg
@@ -120,7 +114,8 @@ def _curve_chart(
     areas = {k: number(area, 3) for k, (area, _, _) in shown.items()}
     x, y = (report.metrics.get(name, math.nan) for name in axes)
     horizontal, vertical = axes.values()
-    said = ", ".join(f"under the {k} one {area}" for k, area in areas.items())
+    words = {k: "corrected" if k == "recovered" else k for k in shown}
+    said = ", ".join(f"under the {words[k]} one {area}" for k, area in areas.items())
     return svg.make_chart(
         kind,
         title,
@@ -128,7 +123,7 @@ def _curve_chart(
         axes=(horizontal, vertical),
         curves=[
             ("chance", *chance),
-            *((k, f"{k} ({word} {areas[k]})", *points) for k, (_, *points) in shown.items()),
+            *((k, f"{words[k]} ({word} {areas[k]})", *at) for k, (_, *at) in shown.items()),
         ],
         band=getattr(report, f"{kind}_band"),
         point=(x, y, f"threshold {report.metrics.threshold:.4g}"),
@@ -378,7 +373,7 @@ def _identity(
 def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **values: Any) -> str:
     """A page from our template, with our style sheets and scripts inside and a policy for them.
 
-    The template gets ``style``, ``scripts`` and ``policy`` beside the ``values``.
+    The template gets ``style``, ``scripts`` and ``policy`` with the ``values``.
     """
     from markupsafe import Markup
 

@@ -16,11 +16,7 @@ from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.documents.formats import bounded
 from purecover.documents.hidden import hidden_curves
-from purecover.documents.summary import (
-    confidence_level,
-    least_delta,
-    target_of,
-)
+from purecover.documents.summary import confidence_level, least_delta, target_of
 from purecover.html.svg import drawn_points
 from purecover.intervals.resampling import thinned_to_draw
 
@@ -103,7 +99,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
-            Its figures, from the full counts.
+            Its metrics, from the full counts.
         ``roc_band``, ``pr_band``
             Bands, where there are replicates.
         ``auc_pu_half``
@@ -117,7 +113,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``hidden``
             Metrics of all positives over theta, and theta of real labels; None without them.
         ``truth``
-            True figures, if they are known.
+            True metrics, if they are known.
 
     See Also
     --------

@@ -130,7 +130,7 @@ def evidence_chart(found: EvidenceThresholds) -> dict[str, Any]:
 
 
 def drawn_points(x: Any, y: Any, cells: int = CELLS) -> tuple[FloatArray, FloatArray]:
-    """The defined points of a curve, as many as an eye can tell apart."""
+    """The defined points of a curve, as many as an eye can distinguish."""
     points = np.array([x, y], dtype=np.float64)
     points = points[:, np.isfinite(points).all(axis=0)]
     at = np.floor(np.clip(points, -1, 2) * cells)

@@ -18,7 +18,7 @@ from purecover.intervals.interval import Varied
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.means import Masses, even_bins, isotonic_frequency
-from purecover.recovery.rates import check_agreement, check_data
+from purecover.recovery.rates import check_agreement, check_data, effective_sizes
 
 STRENGTHS = {"supporting": 1, "moderate": 2, "strong": 4, "very strong": 8}
 """Points of each strength: eighths of the exponent of the odds of very strong evidence."""
@@ -172,11 +172,6 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
         return "\n".join([top, *lines, f"bounds vary {self.varied}"])
 
 
-def bins_for(counts: ScoreCounts) -> int:
-    """Return the number of bins of the likelihood ratio."""
-    return int(np.clip(math.sqrt(Masses.of(counts, 0.0, 1.0).sizes[0]) / 3, 10, 60))
-
-
 def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) -> FloatArray:
     """Return middles of bins, from the lowest, and logarithms of likelihood ratios there."""
     masses = Masses.of(counts, shares.alpha, shares.beta)
@@ -191,8 +186,8 @@ def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) ->
     # Between alpha and beta, where all masses are positive; the ratio does not depend on it.
     middle = (shares.alpha + shares.beta) / 2
     share = isotonic_frequency(binned, middle)
-    # No example of a class in a bin does not mean that there are none: by the rule of three, up
-    # to three examples' worth may have been missed.
+    # No row of a class in a bin does not mean that there are none: by the rule of three, up
+    # to three rows' worth may have been missed.
     everyone = binned.split(middle)[1]
     delta = shares.beta - shares.alpha
     unseen = (
@@ -209,7 +204,9 @@ def _crossings(local: FloatArray, odds: FloatArray) -> FloatArray:
     """Find where the likelihood ratio first reaches odds above 1 or last has odds below; or NaN."""
     scores, ratio = local
     found = np.full(odds.size, np.nan)
-    for i, wanted in enumerate(np.log(odds).tolist()):
+    with np.errstate(divide="ignore"):  # odds of 0 for a prior of 0, which no score reaches
+        logarithms = np.log(odds).tolist()
+    for i, wanted in enumerate(logarithms):
         reached = ratio >= wanted if wanted > 0 else ratio <= wanted
         if not reached.any():
             continue
@@ -271,14 +268,14 @@ def evidence_thresholds(
     Notes
     -----
     The likelihood ratio at a score is :math:`f_1/f_0`, with densities of the classes recovered from
-    those of labeled and unlabeled examples, as in :func:`recover_mean`, in bins of like size (as
-    many as the third of the square root of the labeled examples, between 10 and 60), made
+    those of labeled and unlabeled rows, as in :func:`recover_mean`, in bins of like size (as
+    many as the third of the square root of the labeled rows, between 10 and 60), made
     non-decreasing, and read along straight lines between the means of bins. The posterior is
     :math:`\pi f_1/(\pi f_1 + (1-\pi) f_0)`. Evidence of strength :math:`k` for positive needs the
     ratio :math:`C^{k/8}`, for negative :math:`C^{-k/8}` (:func:`evidence_constant`). Each
     replicate of the rows, and of alpha and :math:`C` with an ``estimator``, has its own thresholds;
     the bound of a threshold is the score that the share ``confidence_level`` of them do not exceed.
-    Where a bin shows no example of a class, up to three may have been missed (the rule of three),
+    Where a bin shows no row of a class, up to three may have been missed (the rule of three),
     so that very strong evidence needs many rows.
 
     Examples
@@ -305,7 +302,7 @@ def evidence_thresholds(
             hint="the published strengths are made for positives that are fewer than the others",
         )
     points = np.array([*(-k for k in reversed(STRENGTHS.values())), *STRENGTHS.values()])
-    n_bins = bins_for(counts)
+    n_bins = int(np.clip(math.sqrt(effective_sizes(counts)[0]) / 3, 10, 60))
 
     def odds_at(share: float) -> FloatArray:
         return np.asarray(evidence_constant(share) ** (points / 8))

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of every metric and of any vector of figures, and bands of curves."""
+"""Bootstrap intervals of every metric and of any vector of numbers, and bands of curves."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def highest_low_ends(
 ) -> tuple[FloatArray, FloatArray]:
     """Return upper bounds of the lower limits of tpr and precision.
 
-    Resampling cannot see what no example shows: where every labeled score is above the threshold,
+    Resampling cannot see what no row shows: where every labeled score is above the threshold,
     so is every resampled one, and the band would have no width. The same for precision, where no
-    unlabeled score is above the threshold. A share that no example showed has the upper limit of
+    unlabeled score is above the threshold. A share that no row showed has the upper limit of
     Clopper and Pearson.
     """
     unseen_labeled, unseen_unlabeled = (
@@ -182,9 +182,9 @@ class BootstrapResult(Frozen):
             NaN at both ends if the metric is undefined in more than one replicate of twenty, or
             if next to no replicate moved it: that is too little data, or an alpha and beta at the
             edge of what fits, not certainty. (A beta that every replicate takes as 1 is no metric,
-            and stays 1.) Where all labeled examples are above the threshold, or none is, and so in
+            and stays 1.) Where all labeled rows are above the threshold, or none is, and so in
             every replicate, the share of positives beyond them is drawn from Beta(1, n), its
-            distribution beyond the extreme one of n examples.
+            distribution beyond the extreme one of n rows.
 
         References
         ----------
@@ -195,28 +195,27 @@ class BootstrapResult(Frozen):
         values = self.replicates[metric]
         defined = values[~np.isnan(values)]
         estimate = self.estimates[metric]
-        low = high = float("nan")
-        method = f"bootstrap percentile, {self.method}"
-        if defined.size >= 0.95 * values.size:
-            tail = (1 - self.confidence_level) / 2
-            if defined.max() > defined.min() or metric in PROPORTIONS:
-                if metric in _UNBOUNDED:  # replicates themselves: nothing lies before infinity
-                    rank = max(int(tail * (defined.size + 1)), 1)
-                    low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
-                else:
-                    low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
-                if low == high and metric not in PROPORTIONS:
-                    low = high = math.nan
-                if metric in _NOISY and not np.isnan(estimate):
-                    # What replicates add, and at the low end also what the data have added to the
-                    # estimate, half as much again where probabilities are right (simulated).
-                    shift = max(float(np.median(defined)) - estimate, 0.0)
-                    low, high = max(low - 2.5 * shift, 0.0), max(high - shift, 0.0)
-                    method = f"bootstrap percentile, less what noise adds, {self.method}"
-                if metric in _LEANING and not np.isnan(estimate):
-                    ends = _bias_corrected(defined, estimate, tail)
-                    low, high = min(low, ends[0]), max(high, ends[1])
-                    method = f"bootstrap percentile, plain or bias-corrected, {self.method}"
+        low = high = math.nan
+        kind, tail = "percentile", (1 - self.confidence_level) / 2
+        moves = defined.size >= 0.95 * values.size and defined.max() > defined.min()
+        if metric in PROPORTIONS or (moves and metric not in _UNBOUNDED):
+            low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
+        elif moves:  # replicates themselves: nothing lies before infinity
+            rank = max(int(tail * (defined.size + 1)), 1)
+            low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
+        if low == high and metric not in PROPORTIONS:
+            low = high = math.nan
+        if moves and metric in _NOISY and not np.isnan(estimate):
+            # What replicates add, and at the low end also what the data have added to the
+            # estimate, half as much again where probabilities are right (simulated).
+            shift = max(float(np.median(defined)) - estimate, 0.0)
+            low, high = max(low - 2.5 * shift, 0.0), max(high - shift, 0.0)
+            kind += ", less what noise adds"
+        if moves and metric in _LEANING and not np.isnan(estimate):
+            ends = _bias_corrected(defined, estimate, tail)
+            low, high = min(low, ends[0]), max(high, ends[1])
+            kind += ", plain or bias-corrected"
+        method = f"bootstrap {kind}, {self.method}"
         if self.optimism is not None and metric in METRICS and METRICS[metric].kind == "threshold":
             method += ", less the optimism of the threshold"
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
@@ -242,12 +241,11 @@ class BootstrapResult(Frozen):
     def number_intervals(self) -> dict[str, tuple[float, float]]:
         """Return percentile intervals of the numbers of true and false predictions."""
         tail = (1 - self.confidence_level) / 2
-        ends = {}
-        for name, values in self._numbers.items():
-            low, high = (float(q) for q in np.quantile(values, [tail, 1 - tail]))
-            if low < high:
-                ends[name] = (low, high)
-        return ends
+        found = {
+            name: np.quantile(values, [tail, 1 - tail]).tolist()
+            for name, values in self._numbers.items()
+        }
+        return {name: (low, high) for name, (low, high) in found.items() if low < high}
 
     @public
     def roc_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
@@ -367,7 +365,7 @@ def bootstrap(
 ) -> BootstrapResult:
     """Resample the counts to get intervals of metrics and bands of curves.
 
-    Labeled and unlabeled examples are drawn apart; scores stay as they are and nothing is
+    Labeled and unlabeled rows are drawn apart; scores stay as they are and nothing is
     sorted again. Alpha and beta are treated as exact, unless an estimator is given.
 
     Parameters
@@ -642,7 +640,7 @@ def _at_threshold(
     """Compute metrics and expected numbers at the threshold of many replicates at once.
 
     ``first`` are the observed tpr and fpr of the data. The numbers are of the unlabeled of the
-    data, of whom it is known how many are flagged. ``unseen`` are shares of labeled examples that
+    data, of whom it is known how many are flagged. ``unseen`` are shares of labeled rows that
     may be beyond all that were seen.
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T
@@ -844,14 +842,8 @@ class Repeating:
         """Return ``measure`` by replicate, one row each; an estimator varies alpha and beta."""
         rng = valid.check_random_state(self.random_state)
         thin = counts.thinned(MAX_MEASURED)
-        blocks = draws(
-            resampling.resampler_for(thin),
-            thin,
-            proportions,
-            self.estimator,
-            self.n_resamples,
-            rng,
-        )
+        rows = resampling.resampler_for(thin)
+        blocks = draws(rows, thin, proportions, self.estimator, self.n_resamples, rng)
         return np.array(
             [measure(*each) for block in blocks for each in block.each(thin, proportions)]
         )

@@ -20,14 +20,14 @@ from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.rates import Shares
 
 MAX_TRIES = 100
-"""How often replicates without labeled or without unlabeled examples are drawn again."""
+"""How often replicates without labeled or without unlabeled rows are drawn again."""
 
 _GROWTH = 1.05
 """Near the top, ranks at which groups of unlabeled end grow by this factor, if they can."""
 
 
 class Drawing(ABC):
-    """Base of what draws labeled and unlabeled examples again."""
+    """Base of what draws labeled and unlabeled rows again."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
@@ -78,6 +78,10 @@ _LOOKED_UP = 255
 """Larger groups are drawn by NumPy: they are few, or there are too many sizes for tables."""
 
 
+_MANY = 20
+"""Missing rows for each group from which on NumPy draws them by group."""
+
+
 @dataclass(frozen=True, eq=False)
 class Multinomial:
     r"""Draws with replacement out of groups of given sizes: how many fall into each.
@@ -93,12 +97,12 @@ class Multinomial:
 
     @cached_property
     def n(self) -> int:
-        """All examples."""
+        """All rows."""
         return int(self.tally.sum())
 
     @cached_property
     def _ends(self) -> IntArray:
-        """The number of examples up to each group: memory by groups, not by examples."""
+        """The number of rows up to each group: memory by groups, not by rows."""
         return np.cumsum(self.tally.astype(np.int64))
 
     @cached_property
@@ -139,6 +143,8 @@ class Multinomial:
         while (again := np.flatnonzero(missing < 0)).size:
             drawn[again] = self._poisson(rng, again.size)
             missing[again] = self.n - drawn[again].sum(axis=1)
+        if missing.sum() > _MANY * drawn.size:  # the others take memory by rows
+            return drawn + rng.multinomial(missing, self.tally / self.n)
         places = rng.integers(0, self.n, int(missing.sum()))
         rest = np.searchsorted(self._ends, places, side="right")
         rest += np.repeat(np.arange(size) * self.tally.size, missing)
@@ -173,7 +179,7 @@ class Multinomial:
 
 @dataclass(frozen=True)
 class MultinomialResampler(Resampler):
-    """Draw labeled and unlabeled examples with replacement, each side with its own size."""
+    """Draw labeled and unlabeled rows with replacement, each side with its own size."""
 
     @cached_property
     def _sides(self) -> tuple[Multinomial, Multinomial]:
@@ -186,7 +192,7 @@ class MultinomialResampler(Resampler):
 
 @dataclass(frozen=True)
 class PoissonResampler(Resampler):
-    r"""Draw each example a Poisson(1) number of times; also for weighted counts.
+    r"""Draw each row a Poisson(1) number of times; also for weighted counts.
 
     Examples of weights :math:`w_i` at one threshold are drawn together: with
     :math:`W = \sum w_i` and :math:`Q = \sum w_i^2`, a Poisson number of mean :math:`W^2/Q`
@@ -259,7 +265,7 @@ def thinned_to_draw(
     end at ranks of the unlabeled that grow by a twentieth, up to where groups of like size are
     finer than that: some 150 of them among a million.
 
-    With ``alone``, a score that fills a group is alone in it: with few groups, rows beside a score
+    With ``alone``, a score that fills a group is alone in it: with few groups, rows next to a score
     that many rows share would seem to be equal to it. What a group of several scores has of the
     labeled and of the unlabeled is then at most 4 over ``groups``, taken together.
     """
@@ -313,7 +319,7 @@ def group_resampler(
     Parameters
     ----------
     scores, labeled : array-like of shape (n,)
-        Score per example, and which examples are labeled.
+        Score per row, and which rows are labeled.
     groups : array-like of shape (n,)
         Which rows belong together: homologous proteins, one patient, one card.
     sample_weight : array-like of shape (n,), optional

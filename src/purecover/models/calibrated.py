@@ -1,7 +1,7 @@
 r"""`PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows.
 
 Let :math:`\pi_p = c\beta + (1-c)\alpha` be the share of positives in the pool and :math:`Q` the
-probability that an example of the pool is positive. Then
+probability that a row of the pool is positive. Then
 
 .. math::
 
@@ -86,8 +86,7 @@ def fit_isotonic(
     """Fit the non-decreasing map in the band that is nearest to the labels."""
     from sklearn.isotonic import IsotonicRegression
 
-    low, high = band
-    found = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip")
+    found = IsotonicRegression(y_min=band[0], y_max=band[1], out_of_bounds="clip")
     found.fit(scores, labeled.astype(np.float64), sample_weight=weight)
     calibrator: Calibrator = found.predict
     return calibrator
@@ -121,22 +120,13 @@ def fit_sigmoid(
 
     share = n_labeled / total
     middle = np.clip((share - low) / (high - low), 0.01, 0.99)
-    tried: list[Any] = [
-        minimize(
-            loss,
-            np.array([slope, float(logit(middle))]),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0, None), (None, None)],
-        )
-        for slope in _STARTS
-    ]
+    how: Any = {"jac": True, "method": "L-BFGS-B", "bounds": [(0, None), (None, None)]}
+    tried = [minimize(loss, np.array([slope, logit(middle)]), **how) for slope in _STARTS]
     slope, intercept = min(tried, key=lambda found: float(found.fun)).x
     return SigmoidCalibrator(center, float(slope) / spread, float(intercept), low, high)
 
 
-_Fit: TypeAlias = Callable[[FloatArray, BoolArray, FloatArray, tuple[float, float]], Calibrator]
-_FITS: dict[str, _Fit] = {"isotonic": fit_isotonic, "sigmoid": fit_sigmoid}
+_FITS: dict[str, Callable[..., Calibrator]] = {"isotonic": fit_isotonic, "sigmoid": fit_sigmoid}
 
 
 def choose_calibrator(
@@ -186,7 +176,7 @@ def read_labeling(
     check_rows(X)
     if not isinstance(X, (list, tuple, str, bytes, type)):
         (X,) = indexable(X)  # sparse matrices of a kind that can be cut into folds
-    must = "an array: for each row, whether the example carries the label"
+    must = "an array: for each row, whether the row carries the label"
     if y is None:
         got = "None; fit requires y to be passed, but the target y is None"
         raise valid.bad_value("y", must, got)
@@ -318,7 +308,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     r"""Makes any classifier of labeled against unlabeled one of positive against negative.
 
     Its ``predict_proba`` means the true class, not the label. A pickle is refused by any other
-    version: what it predicts follows from code beside what it has learned.
+    version: what it predicts follows from code and from what it has learned.
 
     Parameters
     ----------

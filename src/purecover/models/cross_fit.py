@@ -83,14 +83,13 @@ def _default_splitter(examples: Examples, n_folds: int, seed: int) -> Any:
 
 def most_folds(examples: Examples) -> tuple[int, str]:
     """Return the largest number of folds and the name of the rows or groups that limit it."""
+    sides = {"labeled": examples.positive, "unlabeled": examples.unlabeled}
     codes = examples.group_codes
-    found = []
-    for side, rows in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
-        if codes is None:
-            found.append((int(rows.sum()), f"{side} rows"))
-        else:
-            found.append((np.unique(codes[rows]).size, f"groups with {side} rows"))
-    return min(found)
+    if codes is None:
+        return min((int(rows.sum()), f"{side} rows") for side, rows in sides.items())
+    return min(
+        (np.unique(codes[rows]).size, f"groups with {side} rows") for side, rows in sides.items()
+    )
 
 
 def _checked_split(pair: Any, examples: Examples) -> Split:
@@ -141,7 +140,6 @@ Combine: TypeAlias = Literal["auto", "raw", "rank"]
 # Probabilities first: they mean the same in every fold.
 METHODS = ("predict_proba", "decision_function", "score_samples")
 COMBINES = ("auto", "raw", "rank")
-_DECIMALS = 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -217,8 +215,8 @@ def cross_fit_scores(
     X : array-like of shape (n, n_features), data frame or sparse matrix
         The features.
     labeled : array-like of shape (n,) or str
-        True where the example carries the positive label; see
-        :meth:`ScoreCounts.from_scores`. Beside a data frame it may name a column, which is then
+        True where the row carries the positive label; see
+        :meth:`ScoreCounts.from_scores`. With a data frame it may name a column, which is then
         no feature.
     cv : int, splitter or iterable of (train, test), default=5
         The number of folds, of which each gets its part of the labeled, or how to split. Every
@@ -257,7 +255,7 @@ def cross_fit_scores(
     Notes
     -----
     A model knows the labels it was fitted to, so that its scores of the same rows look better
-    than they are, and an unlabeled positive scored by a model that was told it is a negative
+    than they are, and an unlabeled positive scored by a model that was trained on it as a negative
     looks worse.
 
     Scores of different folds come from different models, and one column of them is of use only
@@ -294,13 +292,8 @@ def cross_fit_scores(
     """
     folding = {"cv": cv, "method": method, "combine": combine, "n_jobs": n_jobs}
     check_settings(estimator, fit_params=fit_params, **folding)
-    examples = read_examples(
-        X,
-        labeled,
-        groups=groups,
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
+    which: Any = {"positive_label": positive_label, "negative_label": negative_label}
+    examples = read_examples(X, labeled, groups=groups, **which)
     made = cross_fit(
         estimator, examples, fit_params=fit_params, random_state=random_state, **folding
     )
@@ -352,8 +345,7 @@ def cross_fit(
     total, areas = np.zeros(examples.n_rows), np.zeros(len(splits))
     with shown(progress) as report:
         for k, ((_, test), scores) in enumerate(zip(splits, jobs, strict=True)):
-            if not np.isfinite(scores).all():
-                bad = int((~np.isfinite(scores)).sum())
+            if bad := int((~np.isfinite(scores)).sum()):
                 raise valid.bad_value(
                     "estimator",
                     f"a classifier whose {used} is finite",
@@ -391,7 +383,7 @@ def fold_ranks(
     mass = np.bincount(place.reshape(-1), weights=weight)
     ranks = np.cumsum(mass) - mass / 2
     # Rounded, so that equal ranks of two folds are ties.
-    return np.round(ranks, _DECIMALS)[place.reshape(-1)]
+    return np.round(ranks, 12)[place.reshape(-1)]
 
 
 def _scores_of_fold(
@@ -427,16 +419,6 @@ FORESTS = "oob_decision_function_"
 """Where scikit-learn's bags and forests keep them, with ``oob_score=True``."""
 
 
-def makes_own_scores(estimator: Any) -> bool:
-    """Return whether a model will have out-of-bag scores once it is fitted, as far as one can tell.
-
-    Its class says so, or its parameter ``oob_score``. A pipeline does not count: a step that looks
-    at labels, such as a selection of features, would have seen them all. Nor does a model that
-    calibrates its scores afterwards: they are not on the scale of what it says of new rows.
-    """
-    return hasattr(type(estimator), ATTRIBUTE) or bool(getattr(estimator, "oob_score", False))
-
-
 def unseen_scores(
     estimator: Any, examples: Examples, *, own: bool = True, **settings: Any
 ) -> tuple[FloatArray, str]:
@@ -449,7 +431,11 @@ def unseen_scores(
     groups = examples.groups
     kept_together = groups is None or "groups" in inspect.signature(estimator.fit).parameters
     usable = own and not settings.get("fit_params") and examples.negative is None
-    if usable and kept_together and makes_own_scores(estimator):
+    # A pipeline makes none: a step that looks at labels, such as a selection of features, would
+    # have seen them all. Nor does a model that calibrates its scores afterwards: they are not on
+    # the scale of what it says of new rows.
+    makes = hasattr(type(estimator), ATTRIBUTE) or bool(getattr(estimator, "oob_score", False))
+    if usable and kept_together and makes:
         more = {} if groups is None else {"groups": groups}
         model = clone(estimator).fit(examples.X, examples.positive.astype(np.int64), **more)
         scores = out_of_bag(model, examples.n_rows)

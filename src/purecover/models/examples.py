@@ -59,23 +59,14 @@ def read_examples(
     negative_label: object = None,
 ) -> Examples:
     """Check the rows; columns named by ``labeled`` and the like leave the features."""
-    parts = {
-        "labeled": labeled,
-        "groups": groups,
-        "truth": truth,
-        "sample_weight": sample_weight,
-    }
-    X, parts = _take_out(X, parts)
+    parts = {"labeled": labeled, "groups": groups, "truth": truth}
+    X, parts = _take_out(X, {**parts, "sample_weight": sample_weight})
     X, n_rows = read_rows(X)
     values = valid.to_numpy("labeled", parts["labeled"])
     check_as_long("labeled", values.size, n_rows)
     valid.check_alignment(X, parts["labeled"], names=("X", "labeled"))
-    positive, negative = inputs.encode_labels(
-        values,
-        n_rows,
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
+    which: Any = {"positive_label": positive_label, "negative_label": negative_label}
+    positive, negative = inputs.encode_labels(values, n_rows, **which)
     if parts["groups"] is not None:
         parts["groups"] = read_groups(parts["groups"], n_rows)
     examples = Examples(X, values, positive, negative, parts["groups"], parts["truth"])

@@ -90,7 +90,7 @@ def count_bounds(
 
 @dataclass(frozen=True)
 class _Tally:
-    """How many examples are at or above each threshold, and in all."""
+    """How many rows are at or above each threshold, and in all."""
 
     above: IntArray
     known_positive: IntArray
@@ -199,7 +199,7 @@ class RecoveredBounds(Saved, Frozen, Tabular):
     confidence_level : float
         The confidence, of all thresholds at once.
     target : {"pooled", "deployment"}
-        Which examples the bounds are for.
+        Which rows the bounds are for.
     """
 
     thresholds: FloatArray
@@ -258,10 +258,10 @@ def recover_bounds(
         The counted scores, without weights. Known negatives are used if there are any.
     alpha_range : (float, float) or float
         Smallest and largest share of positives among the unlabeled, below 1: the share among
-        the very examples at hand, which differs by chance from that of the population they were
+        the very rows at hand, which differs by chance from that of the population they were
         drawn from. All labels are taken to be right.
     target : {"pooled", "deployment"}, default="pooled"
-        Whether the tables count all examples, labeled and known negative ones included, or
+        Whether the tables count all rows, labeled and known negative ones included, or
         the unlabeled only.
     confidence_level : float, default=0.95
         Confidence that the bounds contain the truth at all thresholds, if alpha is in its range.
@@ -288,7 +288,7 @@ def recover_bounds(
         TP_U = \max(\min(u, \theta),\; m - (n_U - u)), \qquad
         \theta = \lfloor F_{lo}\, m \rfloor \text{ or } \lceil F_{hi}\, m \rceil,
 
-    and :math:`FP_U = u - TP_U`. The known examples are added, and each rate is taken to its
+    and :math:`FP_U = u - TP_U`. The known rows are added, and each rate is taken to its
     extremes over every :math:`m` that the range of alpha allows. Last, bounds are tightened
     to be monotone, as the rates they enclose are.
 
@@ -314,10 +314,10 @@ def recover_bounds(
             "counts",
             "made of whole numbers of examples",
             "weighted counts",
-            "the confidence depends on numbers of independent examples; leave out the weights",
+            "the confidence depends on numbers of independent rows; leave out the weights",
         )
     if alphas[1] == 1:
-        must = "below 1: else no unlabeled example is negative"
+        must = "below 1: else no unlabeled row is negative"
         raise valid.bad_value("alpha_range", must, valid.show(alpha_range))
     # If the smallest alpha contradicts the scores, so does every other.
     warn_of_contradiction(counts, MixtureProportions(alphas[0]))

@@ -16,16 +16,8 @@ from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import MixtureProportions
-from purecover.recovery.means import (
-    Masses,
-    brier,
-    brier_parts,
-    check_probabilities,
-    even_bins,
-    expected_calibration_error,
-    isotonic_frequency,
-    recalibration,
-)
+from purecover.recovery import means
+from purecover.recovery.means import Masses, check_probabilities
 from purecover.recovery.rates import check_data
 
 
@@ -142,21 +134,21 @@ def recover_calibration(
     check_probabilities(counts, proportions)
     prior = proportions.prior(target, counts)
     masses = Masses.of(counts, proportions.alpha, proportions.beta)
-    miscalibration, discrimination = brier_parts(masses, prior)
-    intercept, slope = recalibration(masses, prior)
+    miscalibration, discrimination = means.brier_parts(masses, prior)
+    intercept, slope = means.recalibration(masses, prior)
     observed = Masses.of(counts, 0.0, 1.0)
     return CalibrationCurve(
         predicted=masses.scores[::-1],
-        frequency=isotonic_frequency(masses, prior)[::-1],
-        frequency_pu=isotonic_frequency(observed, counts.labeled_share)[::-1],
+        frequency=means.isotonic_frequency(masses, prior)[::-1],
+        frequency_pu=means.isotonic_frequency(observed, counts.labeled_share)[::-1],
         prior=prior,
-        brier=float(brier(masses, prior)),
+        brier=float(means.brier(masses, prior)),
         miscalibration=miscalibration,
         discrimination=discrimination,
         uncertainty=prior * (1 - prior),
         slope=slope,
         intercept=intercept,
-        ece=expected_calibration_error(masses, prior),
+        ece=means.expected_calibration_error(masses, prior),
     )
 
 
@@ -199,7 +191,7 @@ def calibration_test(
         The population that the probabilities are for; see :meth:`MixtureProportions.prior`.
     n_bins : int, default=8
         Bins that are compared; fewer where there are fewer distinct probabilities, or fewer than
-        20 labeled examples a bin.
+        20 labeled rows a bin.
 
     Returns
     -------
@@ -215,13 +207,13 @@ def calibration_test(
     If :math:`p` is the probability of the class where the share :math:`\pi` is positive, then
     :math:`f_1/f_0 = \lambda = \frac{p}{1-p} \frac{1-\pi}{\pi}`, and labeled and unlabeled densities
     have the ratio :math:`r = (\beta\lambda + 1 - \beta)/(\alpha\lambda + 1 - \alpha)`. So in
-    each bin :math:`b` the share of labeled examples is the mean of :math:`r` over the unlabeled
+    each bin :math:`b` the share of labeled rows is the mean of :math:`r` over the unlabeled
     ones, :math:`T_b = E_L 1_b - E_U(r\,1_b)` has mean 0, and :math:`n_b` such differences with
     their covariance :math:`\Sigma = Cov_L(1)/n_L + Cov_U(r\,1)/n_U` give
     :math:`T^\top \Sigma^{-1} T \sim \chi^2_{n_b}`. That they need not add up to 0 tests calibration
-    in the large, too: :math:`E_U\,p = \alpha` if :math:`\pi = \alpha`. The covariance of the
+    in the large: :math:`E_U\,p = \alpha` if :math:`\pi = \alpha`. The covariance of the
     labeled is taken from the shares that the unlabeled lead to expect, which keeps the size of
-    the test in small samples. Bins hold like shares of the labeled examples to expect.
+    the test in small samples. Bins hold like shares of the labeled rows to expect.
 
     Examples
     --------
@@ -258,7 +250,7 @@ def calibration_test(
     if not 0 < largest < math.inf:  # nothing is expected, or more than a double can hold
         return CalibrationTest(statistic=math.nan, df=0, p_value=math.nan)
     n_bins = max(min(n_bins, int(n_labeled / 20)), 1)
-    starts = even_bins(masses.unlabeled * ratio, n_bins)
+    starts = means.even_bins(masses.unlabeled * ratio, n_bins)
     seen, expected, squares = (
         np.add.reduceat(each, starts)
         for each in (masses.labeled, masses.unlabeled * ratio, masses.unlabeled * ratio**2)

@@ -96,7 +96,7 @@ def recover_decision_curve(
 
     Notes
     -----
-    Whoever flags from probability :math:`t` on takes a true positive as worth :math:`(1-t)/t`
+    To flag from probability :math:`t` on is to value a true positive at :math:`(1-t)/t`
     false alarms. In units of true positives a head the expected utility is the net benefit [1]_
     :math:`\pi\,tpr(t) - (1-\pi)\,fpr(t)\,\frac{t}{1-t}`, a mean over both classes
     (:func:`recover_mean`).

@@ -1,7 +1,7 @@
 """Means over the true classes, and what follows from them: losses, calibration, net benefit.
 
 The mean of any function of the score over true positives and over true negatives is linear in the
-means over labeled and unlabeled examples. Losses are such means; the measures of calibration here
+means over labeled and unlabeled rows. Losses are such means; the measures of calibration here
 solve equations in them.
 """
 
@@ -25,6 +25,8 @@ from purecover.recovery.rates import check_data, effective_sizes
 from purecover.recovery.repairs import isotonic_regression
 
 _TINY = float(np.finfo(np.float64).eps)
+_LARGEST = 1e100
+"""Values of a function whose mean is recovered: their squares, divided by any delta, are finite."""
 """Probabilities are kept this far from 0 and 1 before a logarithm, as in scikit-learn."""
 
 Function: TypeAlias = Callable[[FloatArray], Any] | FloatArray
@@ -67,7 +69,7 @@ class Masses:
         )
 
     def weights(self, positive: Any, negative: Any, prior: float) -> tuple[Any, Any]:
-        """Return weights of a labeled and of an unlabeled example in a mean over a population."""
+        """Return weights of a labeled and of an unlabeled row in a mean over a population."""
         delta = self.beta - self.alpha
         ours, theirs = prior * positive, (1 - prior) * negative
         return (
@@ -161,7 +163,7 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
     r"""Return intercept and slope of the log-odds of the class on those of the probability.
 
     The score equations of a logistic regression, :math:`\sum_x (\pi f_1(x) - m(x) q(x))\,(1,
-    \mathrm{logit}\,p) = 0` with the mass :math:`m` of all examples, solved by Newton's method.
+    \mathrm{logit}\,p) = 0` with the mass :math:`m` of all rows, solved by Newton's method.
     Where classes look separable, the further the better, and both are infinite; NaN where
     probabilities do not vary.
     """
@@ -187,9 +189,8 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
         step = np.linalg.solve(hessian, gradient)
         if np.abs(step).max() < 1e-10:
             return float(theta[0]), float(theta[1])
-        while (reached := gain(theta + step)) < height - 1e-12 * abs(height) and np.abs(
-            step
-        ).max() > 1e-10:
+        least = height - 1e-12 * abs(height)
+        while (reached := gain(theta + step)) < least and np.abs(step).max() > 1e-10:
             step /= 2
         theta, height = theta + step, reached
     line = theta @ columns
@@ -202,7 +203,7 @@ def isotonic_frequency(masses: Masses, prior: float) -> FloatArray:
     """Return the share of positives at each score, by isotonic regression."""
     positive, everyone = (mass[::-1] for mass in masses.split(prior))
     starts = np.flatnonzero(everyone > 0)
-    # Scores that only labeled examples have, of which the population has none, go with those below.
+    # Scores that only labeled rows have, of which the population has none, go with those below.
     starts[0] = 0
     weight = np.add.reduceat(everyone.clip(0), starts)
     share = np.add.reduceat(positive, starts) / weight
@@ -315,6 +316,9 @@ def _values(parameter: str, f: Any, scores: FloatArray) -> FloatArray:
         raise valid.bad_type(parameter, "a function of scores, or a vector of its values", f)
     values = valid.as_real_vector(parameter, f)
     valid.check_same_length(parameter, values.size, scores.size, "distinct scores")
+    if np.abs(values).max() > _LARGEST:
+        must = f"at most {_LARGEST:g} in size, so that squares can be summed"
+        raise valid.bad_value(parameter, must, f"{np.abs(values).max():g}")
     return values
 
 
@@ -358,7 +362,7 @@ def recover_mean(
 
     Notes
     -----
-    With means :math:`E_L` over labeled and :math:`E_U` over unlabeled examples,
+    With means :math:`E_L` over labeled and :math:`E_U` over unlabeled rows,
 
     .. math::
 
@@ -366,7 +370,7 @@ def recover_mean(
         E_0 f = \frac{\beta\,E_U f - \alpha\,E_L f}{\beta-\alpha}.
 
     The variances go through the same map: a sum of :math:`w_L` over labeled and :math:`w_U` over
-    unlabeled examples has :math:`Var = Var_L(w_L)/n_L + Var_U(w_U)/n_U`. In counts of bins, a bin
+    unlabeled rows has :math:`Var = Var_L(w_L)/n_L + Var_U(w_U)/n_U`. In counts of bins, a bin
     stands where its middle is.
 
     Examples

@@ -426,10 +426,10 @@ def recover_metrics(
     (:func:`recover_mean`) or follow from such means: with the probability :math:`p`, Brier score
     :math:`\pi E_1(1-p)^2 + (1-\pi) E_0\,p^2`, log loss :math:`-\pi E_1 \log p - (1-\pi) E_0
     \log(1-p)`, net benefit :math:`\pi\,tpr - (1-\pi)\,fpr\,t/(1-t)` at the threshold probability
-    :math:`t`. ``brier_miscalibration`` is what an isotonic recalibration would take off the Brier
-    score, ``brier_discrimination`` how far that is below :math:`\pi(1-\pi)`. Slope and intercept
-    are those of a logistic regression of the class on the log-odds of :math:`p` (1 and 0 where
-    probabilities are right). ``ece`` compares frequencies and probabilities in ten bins of like
+    :math:`t`. ``brier_miscalibration`` is what an isotonic recalibration would subtract from the
+    Brier score, ``brier_discrimination`` how far that is below :math:`\pi(1-\pi)`. Slope and
+    intercept are those of a logistic regression of the class on the log-odds of :math:`p` (1 and 0
+    if probabilities are right). ``ece`` compares frequencies and probabilities in ten bins of like
     size, less what noise adds to their distances.
 
     Examples
@@ -750,7 +750,7 @@ def recover_confusion(
 
     Notes
     -----
-    With :math:`n` examples, the prior :math:`\pi` of the sample and the number :math:`m` at or
+    With :math:`n` rows, the prior :math:`\pi` of the sample and the number :math:`m` at or
     above the threshold, :math:`tp = m\,\rho` with the precision :math:`\rho` of
     :func:`recover_metrics` at that prior, :math:`fp = m - tp` and :math:`fn = n\pi - tp`. No
     number is below 0: where noise would have more positives above the threshold than there are, or

@@ -27,10 +27,10 @@ def correct_posterior(
     Parameters
     ----------
     posterior_pu : float or array-like
-        Calibrated probabilities :math:`\tau(x)` that an example of the pool, labeled and
+        Calibrated probabilities :math:`\tau(x)` that a row of the pool, labeled and
         unlabeled together, is a labeled one.
     labeled_share : float
-        Share of labeled examples in the pool the probabilities were calibrated on,
+        Share of labeled rows in the pool the probabilities were calibrated on,
         :math:`c`.
     proportions : MixtureProportions
         Alpha and beta.
@@ -108,14 +108,14 @@ def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tup
     Parameters
     ----------
     labeled_share : float
-        Share of labeled examples in the pool, :math:`c`.
+        Share of labeled rows in the pool, :math:`c`.
     proportions : MixtureProportions
         Alpha and beta.
 
     Returns
     -------
     low, high : float
-        The probability where an example is surely negative, and where surely positive.
+        The probability where a row is surely negative, and where surely positive.
 
     See Also
     --------

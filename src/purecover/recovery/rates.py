@@ -267,7 +267,7 @@ def effective_size(total: float, squares: FloatArray | None) -> float:
 
 
 def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
-    """Return the effective numbers of labeled and of unlabeled examples."""
+    """Return the effective numbers of labeled and of unlabeled rows."""
     return (
         effective_size(counts.n_labeled, counts.labeled_sq),
         effective_size(counts.n_unlabeled, counts.unlabeled_sq),
@@ -350,7 +350,7 @@ def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> No
     """Refuse scores below chance, and given alpha and beta that the scores contradict."""
     if counts.auc_pu <= 0.5:
         raise IdentifiabilityError(
-            "{function} needs labeled examples that score higher than the unlabeled, got an "
+            "{function} needs labeled rows that score higher than the unlabeled, got an "
             f"observed AUC of {counts.auc_pu:.3f}.",
             hint="either labeled and unlabeled are swapped, or a low score means positive (negate "
             "the scores)",

@@ -1,6 +1,6 @@
 """From noisy recovered points to a valid curve.
 
-A recovered curve wanders outside the unit box and is not monotone: with ten examples and
+A recovered curve wanders outside the unit box and is not monotone: with ten rows and
 alpha 0.25, a false-positive rate of -0.08 is ordinary sampling noise. Each function here
 takes the raw points, in order of decreasing threshold and starting at (0, 0), and returns
 the points of a valid curve.
@@ -236,7 +236,7 @@ def likelihood_rates(samples: Samples, shares: Shares) -> tuple[FloatArray, Floa
     """
     everyone, blocks = samples.labeled + samples.unlabeled, samples.blocks
     n = np.maximum(blocks.labeled + blocks.unlabeled, _TINY)
-    # Within a block mass follows the examples, so every threshold keeps its place.
+    # Within a block mass follows the rows, so every threshold keeps its place.
     fpr, tpr = (
         tails(everyone * blocks.spread(density.clip(0) / n))
         for density in _densities(blocks, shares)
@@ -355,8 +355,8 @@ def _block_masses(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArra
             break
         step = np.where((step > low) & (step < high), step, (low + high) / 2)
         multiplier = np.where(found, multiplier, step)
-    # Even the blocks with labeled examples hold fewer unlabeled ones than alpha asks for. The rest
-    # of g must lie where no labeled example is; where exactly, no likelihood says. The same with
+    # Even the blocks with labeled rows hold fewer unlabeled ones than alpha asks for. The rest
+    # of g must lie where no labeled row is; where exactly, no likelihood says. The same with
     # labeled and unlabeled exchanged.
     short_g, short_f = gap < -_ROUNDING, gap > _ROUNDING
     if short_g.any():

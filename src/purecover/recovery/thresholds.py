@@ -30,10 +30,10 @@ WITH_VALUE = (*_AT_LEAST, *_AT_MOST)
 """Metrics whose best value is trivial, so that a target value is needed."""
 
 _RATIOS = ("precision", "fdr", "lift", "lee_liu")
-"""Metrics that a handful of examples at the very top can push anywhere."""
+"""Metrics that a handful of rows at the very top can push anywhere."""
 
 MIN_LABELED = 10
-"""Labeled examples that a threshold needs above it to be considered for them."""
+"""Labeled rows that a threshold needs above it to be considered for them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -178,7 +178,7 @@ def criterion_at(
 ) -> FloatArray:
     """Return the value of the criterion where nothing is flagged and then at every threshold.
 
-    ``rates`` are fpr and tpr, and ``labeled`` is the number of labeled examples at or above each
+    ``rates`` are fpr and tpr, and ``labeled`` is the number of labeled rows at or above each
     threshold; many samples have one row each. NaN marks thresholds that are not considered.
     """
     fpr, tpr = rates
@@ -225,7 +225,7 @@ def choose_threshold(
     value : float, optional
         The value wanted, in [0, 1].
     min_labeled : int, default=10
-        Thresholds that fewer labeled examples reach are not considered for precision, false
+        Thresholds that fewer labeled rows reach are not considered for precision, false
         discovery rate, lift and Lee-Liu score: there these are mostly noise.
     **options
 

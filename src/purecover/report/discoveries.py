@@ -43,7 +43,7 @@ class ErrorRates(Saved, Frozen, Tabular):
     Attributes
     ----------
     n_negative, n_mixture : float
-        Known negatives, and examples of the mixture.
+        Known negatives, and rows of the mixture.
     pi0 : Interval
         Share of negatives in the mixture.
     signals : Interval
@@ -63,7 +63,7 @@ class ErrorRates(Saved, Frozen, Tabular):
     auc : float
         Recovered AUC: how often a true signal scores higher than a negative. NaN as above.
     auc_low, auc_high : float
-        Ends of its interval, which varies pi0, too.
+        Ends of its interval, which also varies pi0.
     fdr_low, fdr_high, q_low, q_high, pep_low, pep_high : ndarray of float
         Ends of intervals of ``fdr``, ``q_value`` and ``pep`` at each score; replicates estimate
         pi0 again.
@@ -124,7 +124,7 @@ class ErrorRates(Saved, Frozen, Tabular):
         level = f"{100 * self.confidence_level:g} %"
         share, null = self.signals, self.pi0
         lines = [
-            f"{self.n_mixture:,.10g} examples and {self.n_negative:,.10g} known negatives",
+            f"{self.n_mixture:,.10g} rows and {self.n_negative:,.10g} known negatives",
             f"share of true signals  {share.estimate:.4f}  [{share.low:.4f}, {share.high:.4f}]",
             f"share of negatives     {null.estimate:.4f}  [{null.low:.4f}, {null.high:.4f}]",
             (
@@ -189,7 +189,7 @@ class NullShare(LabelCurve):
         below = np.cumsum(counts.labeled) / counts.n_labeled
         at = max(int(np.searchsorted(below, 0.5 * (1 + 1e-12), side="right")), 1)
         sizes = effective_sizes(counts)
-        # One more on either side, so that few examples are not sure of anything.
+        # One more on either side, so that few rows are not sure of anything.
         null, mixture = (
             (share * size + 1) / (size + 2)
             for share, size in zip(
@@ -270,10 +270,10 @@ def error_rates(
     Parameters
     ----------
     scores : array-like of shape (n,) or ScoreCounts
-        Scores, larger means more of a signal; or counts whose labeled examples are the known
+        Scores, larger means more of a signal; or counts whose labeled rows are the known
         negatives, and then nothing else.
     labeled : array-like of shape (n,)
-        True where the example carries the label, which here says that it is negative; the others
+        True where the row carries the label, which here says that it is negative; the others
         are the mixture.
     pi0 : float, optional
         Share of negatives in the mixture, if it is known; estimated by default.
@@ -296,7 +296,7 @@ def error_rates(
     Raises
     ------
     ContradictionError
-        If no ranking could tell known negatives from a mixture with so many of them as well as
+        If no ranking could separate known negatives from a mixture with so many of them as well as
         these scores do, chance granted.
 
     See Also
@@ -311,7 +311,7 @@ def error_rates(
     signals are found than there are; the q-value is its minimum over thresholds at or below. The
     posterior error probability is :math:`\pi_0 f_0/f`, made non-increasing by isotonic regression.
     Known negatives must be a sample of the negatives in the mixture: decoys that are easier to
-    tell than false targets make every figure here too small.
+    recognize than false targets make every rate here too small.
 
     Mirrored, the known negatives are clean labels, :math:`\beta = 1`, and :math:`\pi_0` is
     alpha. Shares :math:`F_0` and :math:`F` of low scores bound it, :math:`\pi_0 \le F/F_0`,

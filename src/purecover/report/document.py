@@ -71,7 +71,7 @@ class SavedMetrics(Struct, kw_only=True):
     recovered : dict
         Against the true classes.
     observed : dict
-        As if every unlabeled example were negative.
+        As if every unlabeled row were negative.
     """
 
     threshold: float
@@ -132,7 +132,7 @@ class SavedBootstrap(Struct, kw_only=True):
         What was taken as uncertain.
     optimism : list or None
         What the observed true- and false-positive rate at the threshold owe to its choice on the
-        same data, taken off all figures there; null for a threshold that was given.
+        same data, subtracted from all metrics there; null for a threshold that was given.
     roc_band : object
         Bands of the ROC curve.
     pr_band : object
@@ -166,7 +166,7 @@ class SavedTrueRoc(Struct):
 
 
 class SavedTruth(Struct, kw_only=True):
-    """True figures, if the truth was given.
+    """True metrics, if the truth was given.
 
     Attributes
     ----------
@@ -197,9 +197,9 @@ class SavedReport(Struct, kw_only=True):
     version : str
         Version of purecover that wrote the document.
     n_labeled : float
-        Labeled examples, or the sum of their weights.
+        Labeled rows, or the sum of their weights.
     n_unlabeled : float
-        Unlabeled examples, or the sum of their weights.
+        Unlabeled rows, or the sum of their weights.
     n_negative : float
         Known negatives, or the sum of their weights.
     n_thresholds : int
@@ -218,7 +218,7 @@ class SavedReport(Struct, kw_only=True):
         Whether it leaves [0, 1], and no interval of an estimate allows less: alpha and beta do not
         fit the scores.
     contradicted : bool
-        Whether it does so by more than chance explains. All that rests on alpha and beta is null
+        Whether it does so by more than chance explains. All that depends on alpha and beta is null
         then: areas, recovered metrics, bands and expected numbers.
     auc_pu : float
         The observed AUC, labeled against unlabeled.
@@ -256,7 +256,7 @@ class SavedReport(Struct, kw_only=True):
     bootstrap : object or None
         What is kept of the replicates; null if there were none.
     truth : object or None
-        True figures; null if the truth was not given.
+        True metrics; null if the truth was not given.
     counts : object or None
         The counted scores, from which curves are made; null if they were left out.
     binning : object

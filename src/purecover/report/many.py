@@ -53,7 +53,7 @@ class ManyRow(Frozen):
     n_labeled, n_unlabeled : float
         Rows, or total weights.
     reason : str or None
-        Why there are no figures; None if there are.
+        Why there are no results; None if there are.
     proportions : MixtureProportions or None
         Alpha and beta.
     estimated_from : str or None
@@ -145,7 +145,7 @@ class ManyReports(Paged):
 
     @property
     def evaluated(self) -> tuple[ManyRow, ...]:
-        """Rows with figures."""
+        """Rows with results."""
         return tuple(row for row in self.rows if row.reason is None)
 
     @property
@@ -259,7 +259,7 @@ def left_out(part: Part, reason: str | None) -> ManyRow:
 
 
 def run_job(job: Job) -> list[ManyRow]:
-    """Return the rows of a job; a complaint becomes the reason why there are no figures."""
+    """Return the rows of a job; a complaint becomes the reason why there are no results."""
     first, *others = [p for p in job.parts if p.score == job.estimate_from] or job.parts
     if others:
         first = max(job.parts, key=lambda part: part.counts.auc_pu)  # type: ignore[union-attr]
@@ -417,7 +417,7 @@ def evaluate_many(
     -----
     Each row has a seed of its own, made of ``random_state``, the task and the score: neither other
     rows, nor their order, nor ``n_jobs`` change a figure. Where there is no ``threshold`` each row
-    has its own, too.
+    has its own as well.
 
     A row equals what :func:`evaluate` says of it, with ``random_state=row.seed``. Only where a
     task has several scores and alpha is estimated, one score provides the estimate; the

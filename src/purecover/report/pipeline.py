@@ -35,13 +35,7 @@ from purecover.intervals.replicates import (
     Resampling,
     measure_replicates,
 )
-from purecover.intervals.resampling import (
-    MOST_TRIES,
-    GroupResampler,
-    Replayed,
-    positions,
-    read_groups,
-)
+from purecover.intervals.resampling import GroupResampler, positions, read_groups
 from purecover.proportions import (
     RANDOM_VERDICTS,
     GivenProportions,
@@ -69,7 +63,7 @@ DEFAULT_RESAMPLES = 2000
 """Replicates where the caller does not say how many; half as many for large data."""
 
 GROUP_RESAMPLES = 400
-"""Replicates that tell whether groups contradict alpha and beta, where no others are wanted."""
+"""Replicates that show whether groups contradict alpha and beta if no others are wanted."""
 
 FOLDS = 5
 """Folds where the caller does not say how many."""
@@ -117,7 +111,7 @@ class ReportSettings(RecoveryOptions, Resampling):
     review: int | None = parameter(
         None,
         "int",
-        """How many unlabeled examples you can review, instead of a threshold: the lowest
+        """How many unlabeled rows you can review, instead of a threshold: the lowest
         threshold is taken that flags no more of them.""",
         partial(valid.check_integer, low=1),
     )
@@ -228,7 +222,7 @@ def read_labels(
     judged: Any = None,
     **labels: Any,
 ) -> RowLabels:
-    """Read columns beside ``size`` scores; ``labels`` say how labels are written."""
+    """Read columns of ``size`` scores; ``labels`` say how labels are written."""
     if judged is not None and sample_weight is not None:
         raise valid.bad_value("judged", "left out where 'sample_weight' is given", "judged rows")
     positive, negative = encode_labels(labeled, size, **labels)
@@ -253,7 +247,7 @@ def read_rows(
 ) -> ScoredRows:
     """Read and count scores, a frame of any engine, or counts.
 
-    ``columns`` stand beside the scores or, with a frame, are names of columns. No bin lies across
+    ``columns`` are arrays like the scores or, with a frame, names of columns. No bin lies across
     the threshold ``keep``.
     """
     columns = dict(columns)
@@ -264,7 +258,7 @@ def read_rows(
         return ScoredRows(ScoreCounts._of(data, **columns))
     if is_frame(data):
         drawn = columns.get("judged")
-        if not isinstance(drawn, str):  # rows with their design, or verdicts beside the frame
+        if not isinstance(drawn, str):  # rows with their design, or verdicts apart from the frame
             columns["judged"] = None
         names = _column_names(data, columns)
         if lazy_frame(data) is not None:
@@ -279,7 +273,7 @@ def read_rows(
     del columns["score"]
     if columns["labeled"] is None:
         raise exceptions.InvalidInputError(
-            "{function} needs 'labeled': for each score, whether the example carries the label."
+            "{function} needs 'labeled': for each score, whether the row carries the label."
         )
     valid.check_alignment(data, columns["labeled"])
     scores = valid.as_real_vector("scores", data)
@@ -345,8 +339,7 @@ class Estimation:
         own = getattr(self.estimator, "interval_method", "bootstrap") != "bootstrap"
         if own and independent:
             ends = self.estimator.interval(confidence_level=level)  # type: ignore[attr-defined]
-            clean = getattr(self.estimator, "_alpha_if_clean", lambda _: None)(level)
-            return replace(estimate, intervals=ends, alpha_clean=clean)
+            return replace(estimate, intervals=ends)
         if replicates is None:
             return estimate
         names = [name for name in PROPORTIONS if not (estimate.beta_given and name == "beta")]
@@ -429,8 +422,6 @@ def find_proportions(
         n_alike=diagnostics.get("n_alike"),
         delta_pure=None if pure is None else (beta or 1) * pure,
         delta_pure_noisy=diagnostics.get("delta_pure_noisy") if beta is None else None,
-        delta_clean=diagnostics.get("delta_clean"),
-        delta_noisy=diagnostics.get("delta_noisy"),
     )
     if "beta" in given.ranges:
         return _within_beta(counts, given, estimate)
@@ -453,8 +444,6 @@ def _within_beta(
         estimate,
         proportions=used,
         clean_probability=None if estimate.clean_probability is None else clean,
-        delta_clean=None,
-        delta_noisy=None,
         notes=(*estimate.notes, f"beta was given to lie between {low:g} and {high:g}"),
     )
     return used, Estimation(estimate, again)
@@ -578,7 +567,7 @@ class Recovery:
             # A threshold that was chosen here is chosen again in each replicate.
             threshold=settings.threshold,
             target=settings.target,
-            # The guard of a repair has decided for the replicates, too.
+            # The guard of a repair has decided for the replicates as well.
             repair=None if settings.repair is None else self.roc.repair,
             confidence_level=settings.confidence_level,
             **vars(MetricOptions.among(vars(settings))),
@@ -666,7 +655,6 @@ class Recovery:
         intervals |= shares
 
         threshold_given = settings.threshold is not None and self.chosen_by is None
-        beta_given = given is None or given.says_beta
         context = CheckContext(
             counts=counts,
             proportions=proportions,
@@ -678,7 +666,6 @@ class Recovery:
             n_groups=rows.n_groups,
             interval_varies_proportions=varied,
             estimation=estimate,
-            beta_given=beta_given,
             stated=None if given is None else given.stated,
             audit=audit,
         )
@@ -770,7 +757,7 @@ def recover(
             must = "left out where 'threshold' is given"
             raise valid.bad_value("review", must, valid.show(settings.review))
         flagged = np.cumsum(counts.unlabeled)
-        # Where more examples share the best score, all of them are flagged.
+        # Where more rows share the best score, all of them are flagged.
         last = max(int(np.searchsorted(flagged, settings.review, side="right")) - 1, 0)
         settings = replace(settings, threshold=float(counts.thresholds[last]))
     roc = roc_from_counts(counts, proportions, settings.repair or "isotonic")
@@ -812,7 +799,7 @@ def make_report(
         rng = settings.rng
         again: Any = None if estimation is None else estimation.estimator
         if isinstance(given.proportions, UncertainProportions):
-            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
+            again = given.proportions
         elif estimation is None:
             again = given.following(rows.counts, rng, grouped=rows.n_groups is not None)
         drawn, estimation = draw_replicates(
@@ -850,12 +837,12 @@ def evaluate(
     Parameters
     ----------
     scores : array-like of shape (n,), data frame or ScoreCounts
-        Scores of held-out examples, larger means more positive. With a data frame of any engine
+        Scores of held-out rows, larger means more positive. With a data frame of any engine
         (or a dict of columns), ``score``, ``labeled`` and the like name its columns. Lazy frames
         (DuckDB, PySpark, Dask, Ibis, polars) are counted by their engine; see
         :meth:`ScoreCounts.from_frame`.
     labeled : array-like of shape (n,) or str
-        True where the example carries the positive label; see
+        True where the row carries the positive label; see
         :meth:`ScoreCounts.from_scores`.
     score : str, optional
         The column of scores, if a data frame is given.
@@ -864,7 +851,7 @@ def evaluate(
     groups : array-like of shape (n,) or str, optional
         Which rows depend on each other; whole groups are resampled then.
     truth : array-like of shape (n,) or str, optional
-        True classes, to be shown beside the recovered figures. They are used for nothing
+        True classes, shown next to the corrected metrics. They are used for nothing
         else.
     judged : JudgedRows, array-like of shape (n,) or str, optional
         Rows of these scores that people judged: ``audit.draw(scores, labeled).answer(verdicts)``,
@@ -972,7 +959,7 @@ def evaluate_model(
     X : array-like of shape (n, n_features), data frame or sparse matrix
         The features.
     labeled : array-like of shape (n,) or str
-        True where the example carries the positive label. With a data frame, ``labeled``,
+        True where the row carries the positive label. With a data frame, ``labeled``,
         ``groups``, ``truth`` and ``sample_weight`` may name columns, which are then no features.
     cv, method, combine, fit_params, n_jobs
         How rows are scored, as in :func:`cross_fit_scores`. By default there are five folds,
@@ -984,9 +971,9 @@ def evaluate_model(
         The estimator of alpha and beta, from the scores of the model; the ``estimator`` of
         :func:`evaluate`.
     sample_weight : array-like of shape (n,) or str, optional
-        Weights of the rows in the figures. To train with weights, put them in ``fit_params``.
+        Weights of the rows in the metrics. To train with weights, put them in ``fit_params``.
     truth : array-like of shape (n,) or str, optional
-        True classes, to be shown beside the recovered figures. No model sees them.
+        True classes, shown next to the corrected metrics. No model sees them.
     positive_label, negative_label : object, optional
         The value of ``labeled`` that means labeled, where it is not obvious, and the value that
         marks known negatives, if there are any.

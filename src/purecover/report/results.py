@@ -77,7 +77,7 @@ class PUReport(Paged, Frozen):
     estimation : PriorEstimate or None
         How alpha and beta were estimated; None if they were given.
     truth : TrueFigures or None
-        True figures, if the truth was given.
+        True metrics, if the truth was given.
     threshold_chosen : bool
         Whether the caller named the threshold.
     random_state : int or None
@@ -92,7 +92,7 @@ class PUReport(Paged, Frozen):
         Values that metrics of all positives should have at least, if the caller named some.
     contradicted : bool
         Whether alpha and beta contradict the scores by more than chance explains: no classifier has
-        an observed AUC as far from 1/2 as these, less two standard errors. What rests on them is
+        an observed AUC as far from 1/2 as these, less two standard errors. What depends on them is
         NaN then, in ``auc``, ``metrics``, ``confusion``, ``roc`` and ``pr``, or left out, as
         ``intervals`` and bands are; None in JSON, a dash in text and on pages. What was observed
         stays, and ``roc.fpr_raw`` and ``roc.tpr_raw`` show where rates leave the unit square.
@@ -165,17 +165,13 @@ class PUReport(Paged, Frozen):
         """
         return self.contradicted or self.roc.auc_direct < 0
 
-    def _auc_at(self, delta: float) -> float:
-        """Return the AUC if beta - alpha were ``delta``."""
-        return min(max(0.5 + (self.auc_pu - 0.5) / delta, 0.0), 1.0)
-
     @property
     def contradiction(self) -> str:
         """In what way alpha and beta contradict the scores, and what to do; empty if not."""
         if not self.contradicted:
             return ""
         told = contradiction_of(self.counts, self.proportions)
-        return f"{told}; nothing that rests on them is shown."
+        return f"{told}; nothing that depends on them is shown."
 
     @cached_property
     def bounds(self) -> BinningBounds | None:
@@ -296,18 +292,14 @@ class PUReport(Paged, Frozen):
         return written(
             SavedReport,
             self,
+            self.counts,
+            self.roc,
+            self.pr,
             schema=SCHEMA,
             # Not imported: the package's front stands above this layer, and is loaded already.
             version=sys.modules["purecover"].__version__,
-            n_labeled=self.counts.n_labeled,
-            n_unlabeled=self.counts.n_unlabeled,
-            n_negative=self.counts.n_negative,
-            n_thresholds=self.counts.n_thresholds,
             auc_repaired=self.roc.auc,
-            repair=self.roc.repair,
-            repair_requested=self.roc.repair_requested,
             repair_pr=self.pr.repair,
-            area=self.pr.area,
             options=written(SavedOptions, self.metrics.options),
             bootstrap=None if drawn is None else written(SavedBootstrap, drawn, **bands),
             truth=None if truth is None else truth.to_dict() | {"roc": curve},
@@ -356,7 +348,7 @@ class PUReport(Paged, Frozen):
         Returns
         -------
         PUReport
-            The same report: figures, intervals, bands and checks as they were written, curves
+            The same report: metrics, intervals, bands and checks as they were written, curves
             recovered again from the counts. Its replicates are gone.
 
         Raises

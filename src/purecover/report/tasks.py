@@ -25,7 +25,7 @@ def first_line(error: Exception) -> str:
 class Columns:
     """Which columns are what, after the door.
 
-    ``labels`` are columns by name, None for labels that were given beside the data; ``scores``
+    ``labels`` are columns by name, None for labels that were given apart from the data; ``scores``
     are the columns of scores that go with each of them.
     """
 
@@ -146,10 +146,7 @@ def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
 
 
 def _score_columns(
-    score: Any,
-    labels: Mapping[str, str | None],
-    available: list[str],
-    used: set[str | None],
+    score: Any, labels: Mapping[str, str | None], available: list[str], used: set[str | None]
 ) -> dict[str, tuple[str, ...]]:
     """Columns of scores for each column of labels."""
     must = "the name of a column, a list of them, or a mapping from columns of labels to them"

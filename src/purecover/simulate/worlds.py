@@ -48,11 +48,11 @@ class Sample(Frozen):
     Attributes
     ----------
     scores : ndarray of float
-        Score per example.
+        Score per row.
     labeled : ndarray of bool
-        True where the example carries the positive label.
+        True where the row carries the positive label.
     truth : ndarray of bool
-        True where the example is positive; a user would not see this.
+        True where the row is positive; a user would not see this.
     proportions : MixtureProportions
         The shares of positives the sample was drawn with, and the scenario.
     world : World
@@ -86,7 +86,7 @@ class Sample(Frozen):
 class World(Frozen):
     r"""Score densities of positives and negatives, with the performance they imply.
 
-    Made by :func:`binormal`, :func:`laplace`, :func:`beta` and :func:`histogram`. An example is
+    Made by :func:`binormal`, :func:`laplace`, :func:`beta` and :func:`histogram`. A row is
     predicted positive if its score is at or above the threshold.
 
     Attributes
@@ -208,12 +208,12 @@ class World(Frozen):
         random_state: RandomState = None,
         fixed_counts: bool = False,
     ) -> Sample:
-        r"""Draw labeled and unlabeled examples apart (case-control, two samples).
+        r"""Draw labeled and unlabeled rows apart (case-control, two samples).
 
         Parameters
         ----------
         n_labeled, n_unlabeled : int
-            Numbers of examples.
+            Numbers of rows.
         alpha : float
             Share of positives among the unlabeled.
         beta : float, default=1.0
@@ -227,7 +227,7 @@ class World(Frozen):
         Returns
         -------
         Sample
-            Labeled examples first.
+            Labeled rows first.
 
         Examples
         --------
@@ -267,7 +267,7 @@ class World(Frozen):
         Parameters
         ----------
         n : int
-            Number of examples.
+            Number of rows.
         prior : float
             Share of positives in the population, :math:`\pi`.
         label_frequency : float
@@ -354,7 +354,7 @@ def _classes(size: int, share: float, rng: np.random.Generator, fixed: bool) -> 
 
 
 # Wide enough for any purpose, narrow enough for floating point. Beta shapes below 1/4 would
-# pile scores up at 0 and 1 closer than float64 can tell apart, and no figure would be exact.
+# pile scores up at 0 and 1 closer than float64 can distinguish, and no area would be exact.
 _LARGEST_SEPARATION = 1e6
 _SPREADS = (1e-4, 1e4)
 _SHAPES = (0.25, 1e4)
@@ -389,7 +389,7 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
     limit = _LARGEST_SEPARATION
     d = valid.check_real("separation", separation, low=-limit, high=limit)
     sd = valid.check_real("positive_sd", positive_sd, low=_SPREADS[0], high=_SPREADS[1])
-    # The ratio of two normal densities of unlike spread has one interior extremum.
+    # The ratio of two normal densities of different spread has one interior extremum.
     positive_inclusion = negative_inclusion = 0.0
     if sd > 1:
         negative_inclusion = math.exp(-(d * d) / (2 * (sd * sd - 1))) / sd
@@ -487,7 +487,7 @@ def beta(
 def histogram(
     positive_mass: ArrayLike, negative_mass: ArrayLike, edges: ArrayLike | None = None
 ) -> World:
-    r"""Piecewise constant densities: any shape, all figures elementary.
+    r"""Piecewise constant densities: any shape, all areas elementary.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ RandomState = int | np.random.Generator | None
 
 
 def weight_units(counts: ScoreCounts) -> tuple[float, float]:
-    """Effective examples for each unit of weight on either side; 1 without weights."""
+    """Effective rows for each unit of weight on either side; 1 without weights."""
     labeled_sq, unlabeled_sq = counts.labeled_sq, counts.unlabeled_sq
     return (
         1.0 if labeled_sq is None else float(counts.n_labeled / labeled_sq.sum()),

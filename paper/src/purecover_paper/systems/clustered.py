@@ -25,7 +25,7 @@ from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 
 MOST_CLUSTERS = 8
 FEWEST_LABELED = 50
-"""With as many labeled examples for each, another cluster is considered."""
+"""With as many labeled rows for each, another cluster is considered."""
 
 MOST_CLUSTERED = 5_000
 """Of more labeled rows, as many drawn at random decide what the clusters are."""
@@ -47,7 +47,7 @@ class LabelRates:
     Attributes
     ----------
     n_kinds : int
-        Kinds of labeled examples that were distinguished.
+        Kinds of labeled rows that were distinguished.
     lowest, highest : float
         Shares of positives that are labeled, in the kinds where these are smallest and largest.
     surely_unlike : float
@@ -83,11 +83,11 @@ class ClusteredLabels(FeaturePriorEstimator):
         labels taken as clean.
     n_clusters : int or "auto", default="auto"
         Number of clusters of the labeled positives. If "auto", from 1 to 8 by how likely a
-        Gaussian mixture makes rows that it was not fitted to, with 50 labeled examples for each
+        Gaussian mixture makes rows that it was not fitted to, with 50 labeled rows for each
         at least, of which those that overlap are then merged; 1 for a single column, which may
         be a score: positives with low scores are no kind of their own.
     classifier : scikit-learn classifier, optional
-        The classifier of labeled examples of a cluster against unlabeled ones; needs
+        The classifier of labeled rows of a cluster against unlabeled ones; needs
         ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
         their squares and products; above 20 features, the better of one without the latter two
         and of quadratic discriminant analysis.
@@ -104,16 +104,16 @@ class ClusteredLabels(FeaturePriorEstimator):
     Notes
     -----
     Let :math:`f_k` be the density of the positives of kind :math:`k`, :math:`k = 1, \ldots, K`,
-    and :math:`\alpha_k` their share of the unlabeled. Labeled examples have the density
+    and :math:`\alpha_k` their share of the unlabeled. Labeled rows have the density
     :math:`g = \sum_k \lambda_k f_k` with shares :math:`\lambda_k` of their own. If
     :math:`\lambda_k \ne \alpha_k/\alpha`, the largest share of :math:`g` inside the unlabeled
     density is :math:`\min_k \alpha_k/\lambda_k < \alpha` at best, so that alpha is too
-    low. Labeled examples of cluster :math:`k` against all unlabeled ones give :math:`\alpha_k`,
+    low. Labeled rows of cluster :math:`k` against all unlabeled ones give :math:`\alpha_k`,
     and
 
     .. math:: \alpha = \sum_{k=1}^K \alpha_k.
 
-    Each classifier scores examples that it was not trained on.
+    Each classifier scores rows that it was not trained on.
 
     One kind that is not normal, say skewed, is described by several normal components side by
     side. Were each taken for a kind, each :math:`\alpha_k` would err upward. So with "auto",
@@ -294,7 +294,7 @@ def _out_of_fold_counts(
     folds = min(_FOLDS, rows.n_labeled, rows.n_unlabeled)
     if folds < 2:
         raise IdentifiabilityError(
-            f"A classifier needs two labeled and two unlabeled examples at least, got "
+            f"A classifier needs two labeled and two unlabeled rows at least, got "
             f"{rows.n_labeled} and {rows.n_unlabeled}."
         )
     tame = rows.scaled()

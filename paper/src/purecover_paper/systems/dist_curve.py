@@ -277,8 +277,8 @@ class DistCurve(PriorEstimator):
     themselves, with replacement.
 
     **A trained network is a prior over shapes.** This one was trained on simulated samples of 50
-    to 10,000 examples from beta, normal, Laplace and mixed normal densities
-    (``paper/tools/train_dist_curve.py`` does it again, and ``dist_curve.json`` beside the weights
+    to 10,000 rows from beta, normal, Laplace and mixed normal densities
+    (``paper/tools/train_dist_curve.py`` does it again, and ``dist_curve.json`` next to the weights
     is the log). On shapes like these it errs little where alpha is moderate and the classes are
     apart. It is drawn to the middle, as a mean over all the samples it takes for possible: alpha
     is too high where it is small and classes overlap, and too low, by some hundredths,

@@ -110,7 +110,7 @@ def pearson_weights(moments: PearsonMoments, ridges: FloatArray) -> FloatArray:
 
 
 def pearson_prior(moments: PearsonMoments, weights: FloatArray) -> float:
-    """Share of positives among all examples; above 1 if the fit is poor."""
+    """Share of positives among all rows; above 1 if the fit is poor."""
     gain = 2 * weights @ moments.h - weights @ moments.H @ weights
     return float(1 / gain) if gain > 0 else np.inf
 
@@ -124,11 +124,11 @@ def _loss(moments: PearsonMoments, weights: FloatArray) -> FloatArray:
 @register_prior_estimator("pearson")
 @dataclass(kw_only=True, eq=False, repr=False)
 class PearsonDivergence(BumpEstimator):
-    r"""Match the labeled density to all examples in the Pearson divergence.
+    r"""Match the labeled density to all rows in the Pearson divergence.
 
     Assumes: classes do not overlap; labels are clean; features on like scales.
 
-    Known to fail: too high wherever classes overlap, however many examples there are.
+    Known to fail: too high wherever classes overlap, however many rows there are.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class PearsonDivergence(BumpEstimator):
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold the chosen ``"width"`` as a multiple of
         the median distance, the strength of regularization (``"ridge"``) and the share of
-        positives among all examples (``"pooled_prior"``).
+        positives among all rows (``"pooled_prior"``).
 
     See Also
     --------
@@ -153,7 +153,7 @@ class PearsonDivergence(BumpEstimator):
 
     Notes
     -----
-    With the density :math:`g` of the labeled and :math:`p = c g + (1-c) f` of all examples,
+    With the density :math:`g` of the labeled and :math:`p = c g + (1-c) f` of all rows,
     the Pearson divergence from :math:`\pi g` to :math:`p` is smallest at
 
     .. math:: \pi^* = \Big(\int \frac{g(x)^2}{p(x)}\,dx\Big)^{-1}, \qquad
@@ -165,7 +165,7 @@ class PearsonDivergence(BumpEstimator):
     :math:`\hat\alpha = (\hat\pi N - n_L) / n_U`, cut to [0, 1].
 
     It is right where the classes do not overlap. Where they do, :math:`\pi^*` exceeds the share
-    of positives however many examples there are: the estimate is that of
+    of positives however many rows there are: the estimate is that of
     :class:`ElkanNoto` with ``"e1"``, without a classifier. Labels are taken as clean;
     :class:`NoisyLabels` makes it an estimator of beta too. Distances mix the features, so bring
     them to like units first. Of more than 10,000 rows on a side, 10,000 are drawn.

@@ -54,9 +54,9 @@ class _Points:
     ----------
     x, y : ndarray of shape (n_rows, n_points)
         Shares of the labeled and of the unlabeled below each threshold; the former moved
-        inward by half an example.
+        inward by half a row.
     weight : ndarray of shape (n_rows, n_points)
-        Share of the labeled examples for which the point stands; they sum to 1.
+        Share of the labeled rows for which the point stands; they sum to 1.
     """
 
     x: FloatArray
@@ -76,7 +76,7 @@ def _points(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> 
         1 - np.cumsum(side, axis=1)[:, :-1] / side.sum(axis=1, keepdims=True)
         for side in (labeled, unlabeled)
     )
-    # Half of each labeled example for the point before it and half for the one after it. Counting
+    # Half of each labeled row for the point before it and half for the one after it. Counting
     # the unlabeled too would let the many points to the left of all labeled scores, whose x is
     # known worst, bend the whole curve.
     weight = labeled[:, :-1] + labeled[:, 1:].astype(np.float64)
@@ -129,7 +129,7 @@ def end_slope(family: str, parameters: FloatArray) -> FloatArray:
 
 
 def deviance(family: str, parameters: FloatArray, points: _Points) -> FloatArray:
-    """Binomial deviance per labeled example, 0 for a perfect fit."""
+    """Binomial deviance per labeled row, 0 for a perfect fit."""
     fitted = np.clip(curve(family, parameters, points.x)[0], _NEAR_0, 1 - _NEAR_0)
     y = points.y
     best = np.clip(y, _NEAR_0, 1 - _NEAR_0)
@@ -197,14 +197,14 @@ class FittedRoc(PriorEstimator):
     family : {"binormal", "power"}, default="binormal"
         The curve; see Notes.
     n_thresholds : int or None, default=500
-        At how many thresholds, of like numbers of examples between them, the curve is compared
+        At how many thresholds, of like numbers of rows between them, the curve is compared
         with the data; None: at every distinct score.
 
     Attributes
     ----------
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold the fitted ``"gamma"``, ``"shape"``
-        (D) and, in the power family, ``"power"`` (mu), the ``"deviance"`` per labeled example,
+        (D) and, in the power family, ``"power"`` (mu), the ``"deviance"`` per labeled row,
         and the number of points the curve was fitted to (``"n_points"``).
 
     See Also
@@ -232,9 +232,9 @@ class FittedRoc(PriorEstimator):
     to sample.
 
     The estimate depends on the order of the scores only. It is smooth and stable with few
-    examples, and wrong by a fixed amount, however many there are, if no curve of the family
+    rows, and wrong by a fixed amount, however many there are, if no curve of the family
     fits: scores whose negatives vary more than the positives are an example. Shares :math:`x`
-    are moved inward by half a labeled example. Scores of so few distinct values that the curve
+    are moved inward by half a labeled row. Scores of so few distinct values that the curve
     has more parameters than points between its ends leave alpha open
     (``identifiable`` is False).
 

@@ -34,7 +34,7 @@ CLEAN_RULES = ("test", "never", "always")
 COVARIANCES = ("full", "diagonal")
 
 _EMPTY = 1e-9
-"""A component with a smaller share of all examples keeps its place and its shape."""
+"""A component with a smaller share of all rows keeps its place and its shape."""
 
 
 class Mixtures(NamedTuple):
@@ -87,7 +87,7 @@ class GaussianEM:
     Parameters
     ----------
     points : ndarray of shape (n, n_features)
-        Where examples were seen.
+        Where rows were seen.
     diagonal : bool, default=False
         Whether to take covariances between features as 0.
     ridge : float, default=0
@@ -149,7 +149,7 @@ class GaussianEM:
         Parameters
         ----------
         among_labeled, among_unlabeled : ndarray of shape (n_runs, n)
-            The probabilities, for a labeled and for an unlabeled example at each point.
+            The probabilities, for a labeled and for an unlabeled row at each point.
         tally : Tally
             How often each point was seen.
         before : Mixtures, optional
@@ -209,13 +209,13 @@ _BEYOND = 2.0
 tails of a normal density are all but empty, and not farther, as one outlier widens a component."""
 
 _FARTHEST = 20.0
-"""Nor are they farther from their medians, where a hundredth of few examples is none of them."""
+"""Nor are they farther from their medians, where a hundredth of few rows is none of them."""
 
 _MANY_CUT = 0.001
-"""If a larger share of all examples is cut, a note says so."""
+"""If a larger share of all rows is cut, a note says so."""
 
 _SMALLEST = 0.005
-"""A component with a smaller share of all examples has gone to a few outliers."""
+"""A component with a smaller share of all rows has gone to a few outliers."""
 
 _SHORT_RUN = 40
 """Rounds after which only the better half of the starts go on."""
@@ -269,7 +269,7 @@ class GaussianMixtures(FeaturePriorEstimator):
     ----------
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold ``"a"`` and ``"b"``, the
-        ``"log_likelihood"`` per example of features brought to unit scale, ``"clean"`` and, if
+        ``"log_likelihood"`` per row of features brought to unit scale, ``"clean"`` and, if
         tested, ``"clean_p_value"``.
 
     See Also
@@ -294,8 +294,8 @@ class GaussianMixtures(FeaturePriorEstimator):
     as well as alpha. Where they are not, it is wrong by any amount: a class of two clusters may
     lose one to the other component. Outliers, to which one density might be given up, are
     drawn in: features are cut 2 robust standard deviations beyond the first and the last
-    hundredth of all examples, with a note if that concerns more than 0.1 % of them. Ends of the
-    algorithm where a component holds fewer than 0.5 % of the examples count only if all do, and
+    hundredth of all rows, with a note if that concerns more than 0.1 % of them. Ends of the
+    algorithm where a component holds fewer than 0.5 % of the rows count only if all do, and
     a note says so. Scores of a good classifier pile up at 0 and 1; on the logit scale they are
     nearer to normal. Of more than :math:`2^{24}` numbers (products of features included) a part
     of the rows is drawn.
@@ -424,7 +424,7 @@ class GaussianMixtures(FeaturePriorEstimator):
             held = f"one of the two normal densities holds {smallest:.3g} of {size:.6g} examples"
             notes = (
                 *notes,
-                f"{held}: they may be outliers, or nearly all examples are of one class",
+                f"{held}: they may be outliers, or nearly all rows are of one class",
             )
         details: dict[str, Any] = {"clean": clean}
         if p_value is not None:
@@ -487,7 +487,7 @@ def _inclusions_of(mixtures: Mixtures) -> tuple[FloatArray, FloatArray]:
 
 
 def _smallest_masses(mixtures: Mixtures, tally: Tally) -> FloatArray:
-    """Number of examples in the smaller component of each run."""
+    """Number of rows in the smaller component of each run."""
     n_labeled, n_unlabeled = (float(side.sum()) for side in tally)
     first = mixtures.beta * n_labeled + mixtures.alpha * n_unlabeled
     return np.asarray(np.minimum(first, n_labeled + n_unlabeled - first))
@@ -540,5 +540,5 @@ def _standardized(points: FloatArray, weights: FloatArray) -> tuple[FloatArray, 
     cut, size = float(weights[far].sum()), float(weights.sum())
     if cut <= _MANY_CUT * size:
         return result, ()
-    held = f"{cut:.6g} of {size:.6g} examples lie where normal densities hold none"
+    held = f"{cut:.6g} of {size:.6g} rows lie where normal densities hold none"
     return result, (f"{held}; they were drawn in, and may still mislead",)

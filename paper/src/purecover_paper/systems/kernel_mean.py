@@ -92,7 +92,7 @@ class KernelMean(FeaturePriorEstimator):
     [1, 8] finds where its slope exceeds a threshold: :math:`1/\sqrt{\min(n_L, n_U)}` for KM1;
     for KM2, which the authors recommend, :math:`0.8\,d'(1) + 0.2\,\|\mu_U-\mu_L\|`. KM1 takes
     the threshold of KM2 where its own exceeds :math:`0.9\,\|\mu_U-\mu_L\|`; that of KM2 is
-    cut there, unlike in the authors' program, since no slope exceeds
+    cut there, which the authors' program does not do, since no slope exceeds
     :math:`\|\mu_U-\mu_L\|`. Then :math:`a = 1 - 1/\lambda^*`.
 
     The kernel is factored, :math:`K \approx F^T F`, by a pivoted Cholesky decomposition to an
@@ -152,9 +152,7 @@ class KernelMean(FeaturePriorEstimator):
             a = 1.0  # no point distinguishes the samples
         elif low == 1:
             a = 0.0
-            notes.append(
-                "the distance rises from the start: no labeled example could be taken away"
-            )
+            notes.append("the distance rises from the start: no labeled row could be taken away")
         elif high == MOST_LAMBDA:
             a = 1 - 1 / MOST_LAMBDA
             notes.append(f"alpha may be larger: the search ends at {a:g}")

@@ -51,7 +51,7 @@ class PatraSen(PriorEstimator):
 
     Notes
     -----
-    If a share :math:`\nu` of the unlabeled examples is negative, their scores have the
+    If a share :math:`\nu` of the unlabeled rows is negative, their scores have the
     distribution function
 
     .. math::

@@ -22,7 +22,7 @@ _FAR, _FAR_ERRORS = 0.1, 2.7
 """A distance of distribution functions that matters, and one that chance has once in a million."""
 
 _FEWEST = 50
-"""Rows of a sample at least: of ten, 95 % intervals hold in 83 %."""
+"""Rows of a sample at least: of ten, 95 % intervals contain the truth in 83 %."""
 
 _ERRORS = np.array([NormalDist().inv_cdf((i + 0.5) / 50) for i in range(50)])
 """Errors of a mean in standard errors, each as likely as the other."""
@@ -97,7 +97,9 @@ class Quantifier:
         random_state: int | None = 0,
     ) -> None:
         if alpha is not None and estimator is not None:
-            raise InvalidInputError("The 'estimator' parameter must be left out beside 'alpha'.")
+            raise InvalidInputError(
+                "The 'estimator' parameter must be left out if 'alpha' is given."
+            )
         self.alpha, self.beta = alpha, beta
         self.estimator = ReferencePosterior() if estimator is None else estimator
         self.n_resamples, self.confidence_level = n_resamples, confidence_level
@@ -109,10 +111,10 @@ class Quantifier:
         Parameters
         ----------
         scores : array-like of shape (n,) or ScoreCounts
-            Scores of held-out examples, larger means more positive; or their counts, and then
+            Scores of held-out rows, larger means more positive; or their counts, and then
             nothing else.
         labeled : array-like of shape (n,)
-            True where the example carries the positive label.
+            True where the row carries the positive label.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
 
@@ -267,6 +269,6 @@ def _likelihood_ratio(
     tau = isotonic_regression(labeled / everyone, weights=everyone).x
     share = counts.n_labeled / both.sum()
     positive = correct_posterior(tau, share, proportions, prior=0.5)
-    # By the rule of three, up to three examples' worth may have been missed in a bin.
+    # By the rule of three, up to three rows' worth may have been missed in a bin.
     least = np.minimum(3 / everyone, 0.5)
     return scores / everyone, np.maximum.accumulate(positive.clip(least, 1 - least))

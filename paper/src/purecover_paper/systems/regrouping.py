@@ -77,7 +77,7 @@ class Regrouping(PriorEstimator):
         The estimator to run on the regrouped samples. Default: the median of
         ``DEDPUL``, ``RocSlope`` and ``AlphaMaxPaper``.
     share : float, default=0.1
-        Share of the unlabeled examples, those with the highest scores, that are copied.
+        Share of the unlabeled rows, those with the highest scores, that are copied.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ class Regrouping(PriorEstimator):
     With the densities :math:`f` of the unlabeled, :math:`g` of the labeled, and the region
     :math:`S` of the highest scores that holds the share :math:`s` of the unlabeled, the
     regrouped labeled sample has a density proportional to :math:`g + f\,1_S`: a copy weighs as
-    if there were as many unlabeled as labeled examples, as was roughly so in the study that
-    proposed the method; where the labeled are more, a copy counts as one example. Without such
+    if there were as many unlabeled as labeled rows, as was roughly so in the study that
+    proposed the method; where the labeled are more, a copy counts as one row. Without such
     a weight the estimate would tend to :math:`s`, whatever alpha is, as the unlabeled become
     many. If the largest share of :math:`g` inside :math:`f` is :math:`a`, and if it is reached
     within :math:`S`, large samples give

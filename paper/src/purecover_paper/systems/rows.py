@@ -15,7 +15,7 @@ from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover_paper.systems.arrays import CountArray, FloatArray
 
 MOST_COUNTED = 100_000
-"""Counts of more examples on a side become this many rows, evenly spaced among them."""
+"""Counts of more rows on a side are reduced to this many, evenly spaced among them."""
 
 _FOLDS, _TREES = 5, 50
 """Folds and trees of the classifiers whose held-out scores show whether labels are clean."""
@@ -38,7 +38,7 @@ def read_matrix(X: Any) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
-    """Feature rows of the labeled and of the unlabeled examples.
+    """Feature rows of the labeled and of the unlabeled rows.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class FeatureRows:
     def from_counts(cls, counts: ScoreCounts) -> FeatureRows:
         """Make rows of one column, with each score as often as it was counted.
 
-        Of more than 100,000 examples on a side, as many are taken, evenly spaced
+        Of more than 100,000 rows on a side, as many are taken, evenly spaced
         in the order of their scores.
         """
         if counts.labeled_sq is not None or counts.unlabeled_sq is not None:
@@ -140,7 +140,7 @@ class FeatureRows:
         folds = min(_FOLDS, self.n_labeled, self.n_unlabeled)
         if folds < 2:
             raise IdentifiabilityError(
-                "Whether labels are clean cannot be tested with one example on a side.\n"
+                "Whether labels are clean cannot be tested with one row on a side.\n"
                 "Hint: clean='always' takes them as clean, clean='never' estimates beta untested"
             )
         tame = self.scaled()

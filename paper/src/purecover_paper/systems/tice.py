@@ -39,10 +39,10 @@ class TIcE(FeaturePriorEstimator):
         Nodes that a tree may try to split.
     min_size : int or None, default=None
         Examples a node needs to bound the label frequency, and to be split further; None for
-        :math:`\max(10, \sqrt N/3)` with :math:`N` examples in all.
+        :math:`\max(10, \sqrt N/3)` with :math:`N` rows in all.
     error : float or None, default=0.2
         Probability :math:`\delta` with which a lower bound may fail; None for
-        :math:`\max(0.025, 1/(1 + 0.004\, T))` with :math:`T` examples.
+        :math:`\max(0.025, 1/(1 + 0.004\, T))` with :math:`T` rows.
     n_folds : int, default=10
         Folds; a tree is grown on one and bounds are taken on the others.
     n_rounds : int, default=2
@@ -63,10 +63,10 @@ class TIcE(FeaturePriorEstimator):
 
     Notes
     -----
-    In a part of the feature space that holds no negatives, the share of labeled examples is the
+    In a part of the feature space that holds no negatives, the share of labeled rows is the
     label frequency :math:`\ell`, the probability that a positive is labeled; elsewhere it is
     smaller. So a lower bound of the share in any part is a lower bound of :math:`\ell`: with
-    :math:`T` examples, :math:`L` of them labeled,
+    :math:`T` rows, :math:`L` of them labeled,
 
     .. math::
 
@@ -76,21 +76,21 @@ class TIcE(FeaturePriorEstimator):
     a tree that splits every feature, scaled to [0, 1], into equal intervals, at most once on
     each path and the most promising node first. A split is as good as the best of its parts,
     by :math:`L/(T+k)` on the fold it is grown on; the bounds are those of the other folds, and
-    the largest of them estimates :math:`\ell`. Nodes with too few labeled examples to beat it
+    the largest of them estimates :math:`\ell`. Nodes with too few labeled rows to beat it
     are left alone. Then :math:`\pi = (n_L/N)/\ell` is the share of positives among all
-    :math:`N` examples, and :math:`\alpha = (\pi N - n_L)/n_U`.
+    :math:`N` rows, and :math:`\alpha = (\pi N - n_L)/n_U`.
 
     The article uses ``n_intervals=4, max_bepp=5, min_size=10, error=None, n_folds=5``. The
     defaults here are those of later comparisons, but for ``min_size``: with thousands of
-    examples the article's choice makes margins so wide that alpha is far too high. With
+    rows the article's choice makes margins so wide that alpha is far too high. With
     a fixed ``min_size`` the number of boxes grows with the data and their sizes do not, so that
-    the largest of all bounds is one of those that fail by much, and alpha falls as examples are
+    the largest of all bounds is one of those that fail by much, and alpha falls as rows are
     added. Boxes that grow make the largest failure shrink.
 
-    It needs labeled examples that are a random sample of the positives, and a box of the grid
+    It needs labeled rows that are a random sample of the positives, and a box of the grid
     that holds positives only, with enough of them. A bound leans low, so that alpha leans high.
     Where a few features distinguish the classes, uninformative ones do little harm; where
-    many share in it, no box of enough examples is pure, and it leans high by much. Where many
+    many share in it, no box of enough rows is pure, and it leans high by much. Where many
     boxes are pure, the largest of many bounds is likely one of those that fail, and alpha leans
     low: a smaller error, a larger ``min_size``, or fewer intervals, are the remedy. On
     scores, which are a single feature, there is one split, and the best of its intervals
@@ -144,7 +144,7 @@ class TIcE(FeaturePriorEstimator):
         a = (pooled * n - n_labeled) / n_unlabeled
         notes = []
         if not a < 1:
-            notes.append("no part of the data has a provable share of labeled examples: alpha = 1")
+            notes.append("no part of the data has a provable share of labeled rows: alpha = 1")
         details = {
             "labeled_given_positive": share,
             "by_fold": by_fold,
@@ -167,7 +167,7 @@ class TIcE(FeaturePriorEstimator):
         n_features = parts.shape[1]
         keys = 2 * (parts + self.n_intervals * np.arange(n_features)) + labeled[:, None]
         best = float(labeled[held_out].mean())  # of everything, which needs no proof
-        fewest = 1.0  # labeled examples a node needs to beat the best bound so far
+        fewest = 1.0  # labeled rows a node needs to beat the best bound so far
         turn = count()
         queue = [(0.0, 0, next(turn), tree, held_out, np.arange(n_features))]
         for _ in range(self.max_splits):
@@ -216,7 +216,7 @@ def _tallies(
 
 
 def _failure_probability(n: int) -> float:
-    """The delta of the article for n examples."""
+    """The delta of the article for n rows."""
     return max(0.025, 1 / (1 + 0.004 * n))
 
 

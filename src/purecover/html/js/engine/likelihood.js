@@ -93,7 +93,7 @@
     if (Math.abs(gap(allLabeled)) <= ROUNDING) return masses(allLabeled); // no bound is active
     let [low, high] = [all * 1e-12, all * (1 - 1e-12)];
     if (gap(low) < -ROUNDING) {
-      // More mass of g is asked for than any block with labeled examples may hold.
+      // More mass of g is asked for than any block with labeled rows may have.
       const { g, f } = masses(low);
       return { g: fill(g, nLabeled, n), f };
     }

@@ -1,4 +1,4 @@
-// The charts of a report in their figures, and which of them are drawn anew.
+// The charts of a report in their places, and which of them are drawn anew.
 (() => {
   "use strict";
 
@@ -28,7 +28,7 @@
       alphas,
       betas,
       description:
-        "The recovered AUC for each pair of alpha and beta; pairs that do not fit the scores are gray, and a point marks the pair in use.",
+        "The corrected AUC for each pair of alpha and beta; pairs that do not fit the scores are gray, and a point marks the pair in use.",
       value: (alpha, beta) => engine.auc(payload.report.auc_pu, alpha, beta),
     };
     add("heat", "the map of AUC", (width) => heat(spec, width, state, set));

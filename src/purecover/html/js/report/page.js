@@ -8,7 +8,7 @@
   const { OWN, state, current, observed, renew, whole, percent } = parts.state;
   const { fillMetrics, fillConfusion, fillHead, told } = parts.tables;
   const { mountAll, redraw } = parts.charts;
-  const MAX_COST = 1e12; // figures of more digits would not fit into their cells
+  const MAX_COST = 1e12; // numbers of more digits would not fit into their cells
   const COSTS = { "cost-fn": "cost_fn", "cost-fp": "cost_fp" };
   const { thresholds } = payload.counts;
   // Sliders run from low to high scores; the counts from high to low.

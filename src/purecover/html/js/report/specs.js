@@ -27,7 +27,7 @@
     const area = number(areas.recovered, 3);
     const curve = (kind, of, more) => ({
       kind,
-      label: `${kind} (${word} ${number(areas[kind], 3)})`,
+      label: `${kind === "recovered" ? "corrected" : kind} (${word} ${number(areas[kind], 3)})`,
       ...of,
       ...more,
     });
@@ -41,7 +41,7 @@
       curves,
       description:
         `${spec.description} The area under the observed curve is ${number(areas.observed, 3)}` +
-        (current.fits ? `, under the recovered one ${area}.` : "; there is no recovered one."),
+        (current.fits ? `, under the corrected one ${area}.` : "; there is no corrected one."),
       remark: current.fits ? "" : REMARK,
     };
   }

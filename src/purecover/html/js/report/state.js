@@ -1,5 +1,5 @@
 // What alpha, beta, threshold and costs are set to, and what follows from them. At the report's own
-// values the page shows the figures that stand in the file; elsewhere those of the engine.
+// values the page shows the numbers of the file; elsewhere those of the engine.
 (() => {
   "use strict";
 
@@ -51,7 +51,7 @@
   /** Why alpha and beta cannot be what they are set to; empty if they can. */
   function problem(result) {
     if (result === null) {
-      return `Alpha must be below beta: with ${values(state)} the labeled examples would be no richer in positives than the unlabeled.`;
+      return `Alpha must be below beta: with ${values(state)} the labeled rows would be no richer in positives than the unlabeled.`;
     }
     if (result.feasible) return "";
     const most = state.beta - Math.abs(2 * result.auc_pu - 1);
