@@ -252,21 +252,6 @@ CASES = {
         ),
         "no test": (estimated, "not applicable"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
-        "alpha given, labels wrong": (
-            lambda: replace(
-                drawn(simulate.binormal(3), beta=0.8, says=(0.25, 1.0)), beta_given=False
-            ),
-            "fired",
-        ),
-        "alpha given, labels clean": (lambda: replace(drawn(BINORMAL), beta_given=False), "quiet"),
-        "alpha given, weak scores": (
-            lambda: replace(drawn(simulate.binormal(0.4)), beta_given=False),
-            "quiet",
-        ),
-        "alpha given, not concave": (
-            lambda: replace(drawn(simulate.binormal(1.0, 3.0)), beta_given=False),
-            "not applicable",
-        ),
     },
     "PU005": {
         "one digit": (lambda: tied(1), "fired"),

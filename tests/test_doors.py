@@ -83,6 +83,13 @@ class Case:
             words += [f"--{name.replace('_', '-')}={one}" for one in several]
         return words + (["--sample-weight=w"] if self.weighted else [])
 
+    def typed(self, taken: str) -> list[str] | None:
+        """The settings for a command with fewer options, which has the usual seed; or None."""
+        named = self.settings.keys() - {"random_state"} <= set(taken.split())
+        if not named or self.settings["random_state"]:
+            return None
+        return [word for word in self.options() if not word.startswith("--random")]
+
     def main(self, *words: object) -> Result:
         return call_main(self.capsys, *words)
 
@@ -138,7 +145,7 @@ def draw_case(seed: int, place: Path, capsys: Any, monkeypatch: Any) -> Case:
     settings |= one_of({}, {"target": "deployment"}, {"target": 0.1}, {"confidence_level": 0.8})
     if "judged" in settings:
         columns["v"] = np.where(rng.random(n) < 0.2, np.where(truth, "yes", "no"), "")
-    settings |= {"n_resamples": one_of(0, 0, 25), "random_state": int(rng.integers(100))}
+    settings |= {"n_resamples": one_of(0, 0, 25), "random_state": int(one_of(0, rng.integers(100)))}
     return Case(columns, labels, settings, place, capsys, monkeypatch)
 
 
@@ -357,12 +364,11 @@ FEWEST = 10
 
 
 def of_many_command(case: Case) -> tuple[Any, Any] | None:
-    taken = {"alpha", "beta", "scenario", "estimator", "n_resamples", "random_state",
-             "confidence_level"}  # fmt: skip
-    if not case.settings.keys() <= taken or case.weighted:
+    words = case.typed("alpha beta scenario n_resamples")
+    if words is None or case.weighted:
         return None
     path = write(case.table, case.place / "many.csv")
-    found = case.main("evaluate-many", path, "--by=g", *case.options(), "--json")
+    found = case.main("evaluate-many", path, "--by=g", *words, "--json")
     if found.code == 2:
         return None
     rows, seeds = {}, {}
@@ -409,11 +415,11 @@ def compared(case: Case, frame: Any) -> tuple[Any, Any] | None:
 
 def threshold_command(case: Case) -> tuple[Any, Any] | None:
     """Alpha, beta and their intervals, as all commands find them that need them."""
-    taken = {"alpha", "beta", "scenario", "estimator", "confidence_level", "random_state"}
-    if not case.settings.keys() - {"n_resamples"} <= taken or case.weighted:
+    words = case.typed("alpha beta scenario estimator n_resamples")
+    if words is None or case.weighted:
         return None
     path = write(case.table, case.place / "threshold.csv")
-    found = case.main("threshold", path, "--best=youden", *case.options(), "--json")
+    found = case.main("threshold", path, "--best=youden", *words, "--json")
     if found.code == 2:
         return REFUSED, outcome(arrays, case)
     report, names = arrays(case), ("proportions", "estimation", "contradicted")
@@ -438,11 +444,9 @@ def of_monitor(case: Case) -> tuple[Any, Any] | None:
 
 
 def of_monitor_command(case: Case) -> tuple[Any, Any] | None:
-    if not case.settings.keys() <= {"alpha", "beta", "estimator", "n_resamples", "random_state"}:
+    words = case.typed("alpha beta n_resamples")
+    if words is None or case.weighted or "negative_label" in case.labels:
         return None
-    if case.weighted or case.settings["random_state"] or "negative_label" in case.labels:
-        return None
-    words = [word for word in case.options() if not word.startswith("--random")]
     state = case.place / "state.json"
     state.unlink(missing_ok=True)
     for i, group in enumerate(groups(case)):

@@ -101,7 +101,8 @@ def shrink(app: Sphinx, exception: Exception | None) -> None:
         text = PLAIN.sub(r"\1", text)
         text = BLANKS.sub(lambda found: found[1] or "\n", text)
         path.write_text(text, encoding="utf-8")
-    for path in (folder / "_static" / "scripts").glob("*.js"):  # the theme reports what it does
+    # The theme reports what it does to the console.
+    for path in [*(folder / "_static" / "scripts").glob("*.js"), folder / "search.html"]:
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("console.log(", "void("), encoding="utf-8")
     (folder / ".nojekyll").touch()  # some hosts leave out folders that begin with an underscore

@@ -127,12 +127,14 @@ def read_sealed(kind: str, file: IO[bytes]) -> dict[str, Any]:
     raise bad_value("file", must, got, "install purecover again, or take it from a backup")
 
 
-def written(form: Any, result: Any, **given: Any) -> dict[str, Any]:
-    """The fields that a form declares, of a result or as given, as plain data."""
+def written(form: Any, *results: Any, **given: Any) -> dict[str, Any]:
+    """The fields that a form declares, as given or of the first result that has them."""
     from msgspec import UNSET
 
     values = {
-        name: given[name] if name in given else getattr(result, name)
+        name: given[name]
+        if name in given
+        else next(getattr(each, name) for each in results if hasattr(each, name))
         for name in form.__struct_fields__
     }
     return {name: plain(value) for name, value in values.items() if value is not UNSET}

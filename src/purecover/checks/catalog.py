@@ -636,10 +636,14 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
 def scores_contradict_audit(context: CheckContext) -> Finding:
     """Judged rows and scores should leave the same alpha open."""
     audit: Any = context.audit
+    left = ""
+    if (ends := getattr(audit, "if_skipped", None)) is not None:
+        left = " Rows that were drawn have no verdict: alpha is {:.3f} if all of them are negative"
+        left = f"{left}, {{:.3f}} if all are positive.".format(*ends)
     if not audit.doubt:
-        return quiet("the scores do not contradict the audit.")
+        return quiet(f"the scores do not contradict the audit.{left}")
     return fired(
-        f"{audit.doubt}; alpha and beta follow the judged rows.",
+        f"{audit.doubt}; alpha and beta follow the judged rows.{left}",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
         "about the scores fails. If it is that labels went to positives at random, the AUC is "
         "wrong whatever alpha is.",
@@ -691,10 +695,10 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
 
 @check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
 def noise_overlooked(context: CheckContext) -> Finding:
-    """Labels are wrong although a method, or a beta of 1 by default, takes them as clean."""
+    """Labels are wrong although a method takes them as clean."""
     estimation = context.estimation
     if estimation is None:
-        return _noise_beside_alpha(context)
+        return not_applicable("alpha was given.")
     if estimation.beta_given or estimation.beta_estimated:
         return not_applicable("beta was given or estimated.")
     p_value = estimation.clean_p_value
@@ -709,60 +713,6 @@ def noise_overlooked(context: CheckContext) -> Finding:
         f"{says}: some labels are probably wrong, and alpha is then too large.",
         "use the default estimator, which estimates beta too, or wrap the estimator in "
         "NoisyLabels; pass beta if you know it.",
-    )
-
-
-LOWEST = 0.2
-"""Share of the unlabeled, those with the lowest scores, among whom wrong labels are sought."""
-
-GRANTED = 2.5
-"""Times as many positives as normal scores would have may score so low, since tails differ."""
-
-FEW_POSITIVES = 0.01
-"""Positives that score so low, at least, as :func:`purecover.estimators.clean_test` assumes."""
-
-
-def _noise_beside_alpha(context: CheckContext) -> Finding:
-    r"""Find more labeled rows among the lowest scores than scores as good as these explain.
-
-    How many positives score so low follows, for normal scores, from alpha and from how many of the
-    unlabeled score above the median of the labeled, which a few wrong labels move little; more
-    than twice as many are granted.
-    """
-    from scipy.special import betainc, ndtr, ndtri
-
-    counts, p = context.counts, context.proportions
-    if context.beta_given:
-        return not_applicable("beta was given.")
-    above = np.append(0.0, np.cumsum(counts.unlabeled) / counts.n_unlabeled)
-    median = np.interp(0.5, np.append(0.0, np.cumsum(counts.labeled) / counts.n_labeled), above)
-    fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
-    if fpr >= 0.5 or p.beta != 1:
-        return not_applicable("the scores do not show how low positives may score.")
-    excess, error = concavity_excess(counts)
-    if excess > 2 * error:
-        return not_applicable("scores whose curve is not concave do not show wrong labels (PU009).")
-    distance = -float(ndtri(fpr))  # between the means of negatives and positives
-    borders = np.linspace(-8.0, 8.0 + distance, 4001)
-    below = p.alpha * ndtr(borders - distance) + (1 - p.alpha) * ndtr(borders)
-    explained = float(ndtr(np.interp(LOWEST, below, borders) - distance))
-    granted = min(max(FEW_POSITIVES, GRANTED * explained), 1 - 1e-9)
-    passed = np.append(0.0, np.cumsum(counts.unlabeled[::-1]) / counts.n_unlabeled)
-    labeled = np.append(0.0, np.cumsum(counts.labeled[::-1]) / counts.n_labeled)
-    size = effective_sizes(counts)[0]
-    found = float(np.interp(LOWEST, passed, labeled))
-    k = found * size
-    p_value = float(betainc(k, size - k + 1, granted)) if k > 0 else 1.0
-    says = (
-        f"{100 * found:.2g} % of the labeled score among the lowest fifth of the unlabeled, where "
-        f"scores as good as these would have up to {100 * granted:.2g} % of the positives"
-    )
-    if p_value > FALSE_ALARM_RATE:
-        return quiet(f"{says}.")
-    return fired(
-        f"{says}: some labels are probably wrong, while beta is 1 because nothing was said of it.",
-        "pass beta if you know it, or leave alpha out to have both estimated; if the labels are "
-        "verified, pass beta=1.",
     )
 
 

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from purecover.report.many import ManyReports
 
 SHARES = "alpha beta scenario estimator"
-INTERVALS = "n_resamples confidence_level random_state"
 _EVALUATION = (
     f"{SHARES} hits hits_from prior label_frequency assume target threshold review top_k "
-    f"probabilities at_least {INTERVALS} ignore_checks"
+    "probabilities at_least n_resamples confidence_level random_state ignore_checks"
 )
 
 
@@ -68,6 +67,11 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
         rows = read_rows(file, columns, several=True, **chosen(given, "truth groups judged"))
         found = evaluate_rows(rows, **settings)
         source = rows.source(file)
+        if n := getattr(rows.judged, "n_skipped", 0):
+            note = (
+                f"{n:,} drawn rows have no verdict; alpha is wrong if these are the doubtful ones"
+            )
+            output.note(note, quiet="quiet" in given)
     else:
         found, source = evaluate_counted(files, counted, columns, by, settings)
     if by is None:
@@ -154,11 +158,11 @@ def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any])
     output.deliver(many, given, source, text=text, document=document, html=page)
 
 
-_MANY = f"{SHARES} metrics {INTERVALS} n_jobs"
+_MANY = "alpha beta scenario metrics n_resamples n_jobs"
 
 
 @takes(
-    f"{COLUMNS} negative_label by {_MANY} json csv html strict fail_on quiet",
+    f"{COLUMNS} negative_label by {_MANY} json csv html strict quiet",
     repeated="labeled",
     score="Column of scores, or a pattern such as 'model_*'; may be repeated. Obvious names are "
     "found without it.",
@@ -181,7 +185,6 @@ def evaluate_many(file: str, /, **given: Any) -> int:
     from purecover.cli.files import name_of
 
     output.check_outputs(given, "csv html", not_this=file)
-    _check_codes(given)
     tasks = _read_tasks(file, given)
     found = pu.evaluate_many(
         tasks.data,
@@ -313,12 +316,10 @@ NEGATIVE = ("-1", "-1.0", "decoy", "decoys", "negative", "neg", "control", "back
 
 
 @takes(
-    "score labeled negative_label negatives pi0 estimator n_resamples confidence_level csv json "
-    "quiet",
+    "score labeled negative_label negatives pi0 n_resamples csv json quiet",
     labeled="Column that says which rows are known negatives: Label of a .pin file, for one.",
     negative_label="Value that marks known negatives; -1, decoy, negative, control and background "
     "are found.",
-    estimator="Estimator of that share; by default the mean of label-curve and Storey's estimate.",
     n_resamples="Bootstrap resamples for the intervals; 500 by default.",
 )
 def error_rates(file: str, /, **given: Any) -> int:
@@ -369,7 +370,7 @@ def error_rates(file: str, /, **given: Any) -> int:
         np.concatenate(scores),
         np.concatenate(negative),
         random_state=0,
-        **chosen(given, "pi0 estimator n_resamples confidence_level"),
+        **chosen(given, "pi0 n_resamples"),
     )
     where = {"file": files.name_of(file)}
     output.deliver(found, given, where, csv=partial(_as_csv, found))
@@ -377,7 +378,7 @@ def error_rates(file: str, /, **given: Any) -> int:
 
 
 @takes(
-    f"{COLUMNS} alpha beta estimator target n_resamples confidence_level json html quiet",
+    f"{COLUMNS} alpha beta target n_resamples json html quiet",
     target="Population whose share of positives the odds follow from: population, deployment "
     "(like the unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].",
     n_resamples="Bootstrap resamples for the intervals; 500 by default.",
@@ -398,7 +399,7 @@ def evidence(file: str, /, **given: Any) -> int:
     from purecover.documents.text import render_evidence_text
 
     output.check_outputs(given, "html", not_this=file)
-    how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples confidence_level")}
+    how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples")}
     rows = prepare(file, given, **how)
     proportions, estimation = rows.proportions
     found = pu.intervals.evidence_thresholds(

@@ -11,7 +11,7 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, takes
 from purecover.cli.output import STDIO, CommandError
 
-_SETTINGS = "alpha beta estimator window false_alarms n_resamples"
+_SETTINGS = "alpha beta false_alarms n_resamples"
 
 
 @takes(

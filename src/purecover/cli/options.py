@@ -211,7 +211,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
     },
     Group("Audit", sort_key=5): {
         "width": Option(NUMBER, "Width of the interval, such as 0.1 for 0.2 to 0.3."),
-        "figure": Option(TEXT, "What the interval is of: alpha (default), auc or precision."),
+        "figure": Option(TEXT, "What the interval is of: auc, alpha, positives (their number), "
+            "precision or recall; the last two at --threshold or --review."),
         "design": Option(TEXT, "top (default) draws unlabeled rows with high scores, of which the "
             "fewest are needed; random draws from all unlabeled rows; stratified draws evenly from "
             "strata of the score."),
@@ -222,14 +223,13 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "scores and labels, which would influence the judges."),
         "until": Option(TEXT, "Stop when the interval has this width: 0.1, or 'precision 0.1'."),
         "judge": Option(TEXT, "Name of the judge, for a file of several."),
-        "answer": Option(TEXT, "Column of answers; positive by default."),
-        "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
+        "scores": Option(TEXT, "File of scores and labels: plan for its rows with high scores. "
+            "Without it, plan for unlabeled rows drawn at random."),
     },
     Group("Drift", sort_key=5): {
         "name": Option(TEXT, "Name of the partition; the file's name without its ending by "
             "default."),
         "replace": Option(FLAG, "Replace the partition of the same name instead of refusing it."),
-        "window": Option(WHOLE, "Compare a partition with up to this many before it (default 30)."),
         "false_alarms": Option(NUMBER, "Probability of ever finding drift where there is none "
             "(default 0.05)."),
         "fail_on_drift": Option(FLAG, "Exit with 1 if the last partition differs from those before "

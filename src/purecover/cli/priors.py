@@ -14,7 +14,7 @@ _FORMATS = (".png", ".svg", ".pdf")
 
 
 @takes(
-    f"{COLUMNS} estimators beta n_resamples confidence_level random_state plot json quiet",
+    f"{COLUMNS} estimators beta n_resamples plot json quiet",
     beta="Share of positives among the labeled, if it is known; 1 if no label is wrong. By "
     "default it is estimated: every method that takes labels for clean is run both ways, labeled "
     "and unlabeled exchanged.",
@@ -33,14 +33,12 @@ def priors(file: str, /, **given: Any) -> int:
         gzipped; - reads standard input.
     """
     from purecover.cli.rows import Columns, read_rows
-    from purecover.intervals.interval import check_level
 
     quiet, plot = given.get("quiet", False), given.get("plot")
-    settings = chosen(given, "beta n_resamples confidence_level random_state")
+    settings = chosen(given, "beta n_resamples")
     if "estimators" in given:
         names = (word.casefold().replace("_", "-") for word in given["estimators"])
         settings["estimators"] = list(dict.fromkeys(names))
-    check_level(given.get("confidence_level", 0.95))
     if plot is not None:
         _check_plot(plot, file)
     rows = read_rows(file, Columns.among(given))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import purecover as pu
-from purecover.cli.evaluate import INTERVALS, SHARES, exit_code
+from purecover.cli.evaluate import SHARES, exit_code
 from purecover.cli.options import COLUMNS, chosen, takes
 from purecover.cli.output import CommandError, deliver, print_json, show, tell
 from purecover.exceptions import InvalidInputError
@@ -16,7 +16,7 @@ _WISHES = {"precision": 0.9, "recall": 0.9, "fpr": 0.05}
 
 
 @takes(
-    f"{COLUMNS} negative_label {SHARES} judged precision recall fpr best {INTERVALS} json quiet",
+    f"{COLUMNS} negative_label {SHARES} judged precision recall fpr best n_resamples json quiet",
     n_resamples="Bootstrap resamples, each of which chooses again; 500 by default, 0 for none.",
     quiet="Print the threshold alone.",
 )
@@ -37,7 +37,7 @@ def threshold(file: str, /, **given: Any) -> int:
     from purecover.recovery.thresholds import THRESHOLD_METRICS
 
     quiet = "quiet" in given
-    found = prepare(file, given, can_vary=True, repair="isotonic", **chosen(given, INTERVALS))
+    found = prepare(file, given, can_vary=True, repair="isotonic", **chosen(given, "n_resamples"))
     counts, (used, estimation) = found.rows.counts, found.proportions
     try:
         choice = pu.choose_threshold(counts, used, criterion, value, repair="isotonic")

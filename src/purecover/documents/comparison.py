@@ -30,7 +30,6 @@ from purecover.documents.summary import (
 )
 
 if TYPE_CHECKING:
-    from purecover.intervals.interval import Interval
     from purecover.report.compare import ScoreComparison
 
 _MAIN = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1")
@@ -113,7 +112,9 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
     best = comparison.best("roc_auc") or base
     others = [name for name in reports if name != base]
     rival = base if best != base else max(others, key=lambda name: reports[name].auc)
-    seen = _lead_in_auc(comparison, best, rival)
+    seen = comparison.differences["roc_auc"][best if rival == base else rival]
+    if rival != base:  # the same difference from the other side
+        seen = replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
     sentence = (
         f"Of {len(reports)} models, {shortened(best, _MAX_NAME)} has the highest corrected AUC, "
         f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {shortened(rival, _MAX_NAME)}"
@@ -132,15 +133,6 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
         "" if comparison.estimated_from is None else f" Estimated from {comparison.estimated_from}."
     )
     return [f"{sentence}.", second, alpha_line(reports[base]) + of, SCOPE]
-
-
-def _lead_in_auc(comparison: ScoreComparison, best: str, rival: str) -> Interval:
-    """The difference in AUC between the best model and its rival, one of them the baseline."""
-    if rival == comparison.baseline:
-        return comparison.differences["roc_auc"][best]
-    # The same difference from the other side.
-    seen = comparison.differences["roc_auc"][rival]
-    return replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
 
 
 def comparison_notes(comparison: ScoreComparison) -> list[str]:

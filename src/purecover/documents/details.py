@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from purecover.documents.formats import (
-    between,
-    capitalized,
-    ends,
-    number,
-    percent,
-    share,
-)
+from purecover.documents.formats import between, capitalized, ends, number, percent, share
 from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
 from purecover.documents.summary import (
@@ -186,11 +179,7 @@ def _unlabeled(report: PUReport) -> Section:
     numbers: dict[str, dict[str, float]] = {
         f"Score ≥ {c.threshold:.6g}": {"tp": c.tp, "fp": c.fp, "flagged": c.flagged},
         f"Score < {c.threshold:.6g}": {"fn": c.fn, "tn": c.tn, "passed": c.fn + c.tn},
-        "All": {
-            "positive": c.tp + c.fn,
-            "negative": c.fp + c.tn,
-            "all": c.flagged + c.fn + c.tn,
-        },
+        "All": {"positive": c.tp + c.fn, "negative": c.fp + c.tn, "all": c.flagged + c.fn + c.tn},
     }
     rows = [
         Row(

@@ -22,12 +22,7 @@ MARKS = {
 }
 """Theta of real labels with known truth (``studies/results/real_labels.md``)."""
 
-_COLUMNS = {
-    "auc": "AUC",
-    "recall": "Recall",
-    "precision": "Precision",
-    "n_missed": "Missed",
-}
+_COLUMNS = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "n_missed": "Missed"}
 
 
 def applies(report: PUReport) -> bool:

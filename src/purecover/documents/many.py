@@ -8,14 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from purecover.checks.base import REGISTRY
-from purecover.documents.formats import (
-    cut,
-    from_to,
-    number,
-    number_of,
-    percent,
-    precise,
-)
+from purecover.documents.formats import cut, from_to, number, number_of, percent, precise
 from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.documents.summary import NO_FINDING, RANDOM_LABELS_UNSEEN, SCOPE
 from purecover.recovery.metrics import METRICS

@@ -19,13 +19,7 @@ from purecover.documents import details as parts
 from purecover.documents import evidence
 from purecover.documents import many as many_reports
 from purecover.documents import summary as answers
-from purecover.documents.formats import (
-    cut,
-    listed,
-    number,
-    shortened,
-    versions,
-)
+from purecover.documents.formats import cut, listed, number, shortened, versions
 from purecover.documents.parts import Headline, Table
 from purecover.documents.summary import RANDOM_LABELS_UNSEEN, headline
 from purecover.html import svg

@@ -16,11 +16,7 @@ from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.documents.formats import bounded
 from purecover.documents.hidden import hidden_curves
-from purecover.documents.summary import (
-    confidence_level,
-    least_delta,
-    target_of,
-)
+from purecover.documents.summary import confidence_level, least_delta, target_of
 from purecover.html.svg import drawn_points
 from purecover.intervals.resampling import thinned_to_draw
 

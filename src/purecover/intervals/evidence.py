@@ -204,7 +204,9 @@ def _crossings(local: FloatArray, odds: FloatArray) -> FloatArray:
     """Find where the likelihood ratio first reaches odds above 1 or last has odds below; or NaN."""
     scores, ratio = local
     found = np.full(odds.size, np.nan)
-    for i, wanted in enumerate(np.log(odds).tolist()):
+    with np.errstate(divide="ignore"):  # odds of 0 for a prior of 0, which no score reaches
+        logarithms = np.log(odds).tolist()
+    for i, wanted in enumerate(logarithms):
         reached = ratio >= wanted if wanted > 0 else ratio <= wanted
         if not reached.any():
             continue

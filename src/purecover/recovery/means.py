@@ -27,6 +27,9 @@ from purecover.recovery.repairs import isotonic_regression
 _TINY = float(np.finfo(np.float64).eps)
 """Probabilities are kept this far from 0 and 1 before a logarithm, as in scikit-learn."""
 
+_LARGEST = 1e100
+"""Values of a function whose mean is recovered: their squares, divided by any delta, are finite."""
+
 Function: TypeAlias = Callable[[FloatArray], Any] | FloatArray
 
 
@@ -314,6 +317,9 @@ def _values(parameter: str, f: Any, scores: FloatArray) -> FloatArray:
         raise valid.bad_type(parameter, "a function of scores, or a vector of its values", f)
     values = valid.as_real_vector(parameter, f)
     valid.check_same_length(parameter, values.size, scores.size, "distinct scores")
+    if np.abs(values).max() > _LARGEST:
+        must = f"at most {_LARGEST:g} in size, so that squares can be summed"
+        raise valid.bad_value(parameter, must, f"{np.abs(values).max():g}")
     return values
 
 

@@ -489,10 +489,7 @@ def compare_scores(
     used, estimation = pipeline.find_proportions(counted[reference].counts, given, asked)
     found = {
         name: pipeline.recover(
-            counted[name],
-            used,
-            replace(settings, threshold=thresholds[name]),
-            given,
+            counted[name], used, replace(settings, threshold=thresholds[name]), given
         )
         for name in names
     }
@@ -537,32 +534,27 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
     from purecover.report.document import SavedComparison
 
     saved = source.read(SavedComparison, data)
-    reports = {}
-    for name in saved.scores:
-        if name not in saved.reports:
-            raise source.complaint(f"reports.{name}", "present", "none")
-        inner = replace(source, path=f"reports.{name}.")
-        reports[name] = PUReport(**read_fields(inner, saved.reports[name]))
-    for field_name in ("baseline", "estimated_from"):
-        name = getattr(saved, field_name)
-        if name not in (*reports, None):
-            must = "one of " + ", ".join(map(repr, reports))
-            raise source.complaint(field_name, must, valid.show(name))
-    others = [name for name in reports if name != saved.baseline]
-    metrics = next(iter(reports.values())).metrics
-
-    def of_others(name: str, found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-        for metric in metrics:
-            for other in others:
-                if other not in found.get(metric, {}):
-                    raise source.complaint(f"{name}.{metric}.{other}", "present", "none")
-        return {metric: {other: found[metric][other] for other in others} for metric in metrics}
-
-    return restored(
-        ScoreComparison,
-        saved,
-        reports=reports,
-        differences=of_others("differences", saved.differences),
-        # Without replicates there are no shares at all.
-        better=of_others("better", saved.better) if saved.better else {},
-    )
+    reports, differences, better = {}, {}, {}
+    try:
+        for name in saved.scores:
+            inner = replace(source, path=f"reports.{name}.")
+            reports[name] = PUReport(**read_fields(inner, saved.reports[name]))
+        base = reports[saved.baseline]
+        others = {name: each for name, each in reports.items() if name != saved.baseline}
+        for metric in base.metrics:
+            differences[metric] = {name: saved.differences[metric][name] for name in others}
+            if saved.better:  # without replicates there are no shares at all
+                better[metric] = {name: saved.better[metric][name] for name in others}
+        if saved.estimated_from is not None:
+            reports[saved.estimated_from]
+    except KeyError as error:
+        must = "a list of scores, each with its report, differences and shares"
+        raise source.complaint("scores", must, f"nothing of {error}") from error
+    for metric, found in differences.items():
+        for name, gap in found.items():
+            value = _value(reports[name], metric) - _value(base, metric)
+            if abs(gap.estimate - value) > 1e-6:
+                must = f"{value:.9g}, as its reports imply"
+                path = f"differences.{metric}.{name}.estimate"
+                raise source.complaint(path, must, f"{gap.estimate:.9g}")
+    return restored(ScoreComparison, saved, reports=reports, differences=differences, better=better)

@@ -116,9 +116,7 @@ def read_compared(
 
 
 def cells_in_memory(
-    scores: Mapping[str, FloatArray],
-    marks: pipeline.RowLabels,
-    edges: Mapping[str, FloatArray],
+    scores: Mapping[str, FloatArray], marks: pipeline.RowLabels, edges: Mapping[str, FloatArray]
 ) -> JointCells:
     """Return the joint cells of rows in memory, in the order of :func:`joint_cells`."""
     labeled = marks.known(marks.positive)

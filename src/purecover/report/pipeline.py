@@ -35,11 +35,7 @@ from purecover.intervals.replicates import (
     Resampling,
     measure_replicates,
 )
-from purecover.intervals.resampling import (
-    GroupResampler,
-    positions,
-    read_groups,
-)
+from purecover.intervals.resampling import GroupResampler, positions, read_groups
 from purecover.proportions import (
     RANDOM_VERDICTS,
     GivenProportions,
@@ -659,7 +655,6 @@ class Recovery:
         intervals |= shares
 
         threshold_given = settings.threshold is not None and self.chosen_by is None
-        beta_given = given is None or given.says_beta
         context = CheckContext(
             counts=counts,
             proportions=proportions,
@@ -671,7 +666,6 @@ class Recovery:
             n_groups=rows.n_groups,
             interval_varies_proportions=varied,
             estimation=estimate,
-            beta_given=beta_given,
             stated=None if given is None else given.stated,
             audit=audit,
         )

@@ -65,9 +65,15 @@ def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tu
     error = float(np.sqrt(np.clip(np.nan_to_num(counts.auc_pu_variance, posinf=0.25), 0, None)))
     noise = error * np.random.default_rng(0).standard_normal(len(draws))
     delta = draws[:, 1] - draws[:, 0]
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
 
     def ends(weight: FloatArray, share: float = 1.0) -> tuple[float, float]:
-        return _weighted_ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, weight, level)
+        areas = 0.5 + (counts.auc_pu + share * noise - 0.5) / delta
+        order = np.argsort(areas)
+        passed = np.cumsum(weight[order])
+        places = np.searchsorted(passed, tails * passed[-1]).clip(0, areas.size - 1)
+        low, high = areas[order[places]].clip(0, 1)
+        return float(low), float(high)
 
     limit = float(f"{np.quantile(draws[:, 0], (1 + level) / 2) / 2:.2g}")
     within = (draws[:, 0] <= limit).astype(np.float64)
@@ -82,14 +88,6 @@ def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tu
     if pure := _if_pure(counts, error, level, clean=bool(clean.all())):
         found.append(Price("pure-top", *pure))
     return (*found, Price("more-rows", *ends(np.ones(len(draws)), MORE**-0.5)))
-
-
-def _weighted_ends(areas: FloatArray, weight: FloatArray, level: float) -> tuple[float, float]:
-    order = np.argsort(areas)
-    passed = np.cumsum(weight[order])
-    tails = np.array([(1 - level) / 2, (1 + level) / 2]) * passed[-1]
-    low, high = areas[order[np.searchsorted(passed, tails).clip(0, areas.size - 1)]].clip(0, 1)
-    return float(low), float(high)
 
 
 def _purity_at_top(counts: ScoreCounts, draws: FloatArray) -> FloatArray:

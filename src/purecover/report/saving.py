@@ -27,12 +27,7 @@ from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, recove
 from purecover.recovery.metrics import MetricOptions, RecoveredMetrics
 
 if TYPE_CHECKING:
-    from purecover.report.document import (
-        SavedBootstrap,
-        SavedEnds,
-        SavedReport,
-        SavedTruth,
-    )
+    from purecover.report.document import SavedBootstrap, SavedEnds, SavedReport, SavedTruth
 
 SCHEMA = "purecover.report/1"
 """Name and version of the document."""
@@ -153,7 +148,9 @@ def read_fields(source: Source, data: object) -> dict[str, Any]:
         "roc": roc._withheld() if saved.contradicted else roc,
         "pr": pr._withheld() if saved.contradicted else pr,
         "metrics": replace(
-            metrics, values_=_known(saved.metrics.recovered, metrics), repair=saved.metrics.repair
+            metrics,
+            values_={name: saved.metrics.recovered.get(name, v) for name, v in metrics.items()},
+            repair=saved.metrics.repair,
         ),
         # Of names that this version does not know, nothing can be said.
         "intervals": {
@@ -163,11 +160,6 @@ def read_fields(source: Source, data: object) -> dict[str, Any]:
         "estimation": saved.estimation,
         "truth": None if saved.truth is None else _read_truth(source, saved.truth, names),
     }
-
-
-def _known(written: Mapping[str, float], made: Mapping[str, float]) -> dict[str, float]:
-    """The metrics that this version knows, as they were written, or as made if they were not."""
-    return {name: written.get(name, value) for name, value in made.items()}
 
 
 def _read_counts(source: Source, saved: SavedReport) -> ScoreCounts:
@@ -250,10 +242,7 @@ def _recover_curves(
 
 
 def _read_bootstrap(
-    source: Source,
-    saved: SavedBootstrap | None,
-    metrics: RecoveredMetrics,
-    roc: RecoveredRoc,
+    source: Source, saved: SavedBootstrap | None, metrics: RecoveredMetrics, roc: RecoveredRoc
 ) -> KeptBootstrap | None:
     if saved is None:
         return None

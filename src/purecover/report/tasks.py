@@ -146,10 +146,7 @@ def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
 
 
 def _score_columns(
-    score: Any,
-    labels: Mapping[str, str | None],
-    available: list[str],
-    used: set[str | None],
+    score: Any, labels: Mapping[str, str | None], available: list[str], used: set[str | None]
 ) -> dict[str, tuple[str, ...]]:
     """Columns of scores for each column of labels."""
     must = "the name of a column, a list of them, or a mapping from columns of labels to them"
