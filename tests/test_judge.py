@@ -192,7 +192,7 @@ def test_answers_of_other_rows_are_not_mixed(
     with pytest.raises(InvalidInputError) as caught:
         begin(file, **how)
     assert caught.value.parameter == parameter
-    with pytest.raises(InvalidInputError, match="rows of other data"):
+    with pytest.raises(InvalidInputError, match="another order"):
         Judging(SAMPLE.scores[::-1], SAMPLE.labeled[::-1], file)
     with pytest.raises(InvalidInputError, match="one of the rows drawn"):
         begin(file).answer("yes", int(np.flatnonzero(SAMPLE.labeled)[0]))

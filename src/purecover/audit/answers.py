@@ -21,7 +21,7 @@ from purecover._codec import plain_fields
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.audit.designs import JudgedRows, ScoredLabels
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
@@ -30,6 +30,9 @@ from purecover.proportions import FROM_SCORES, TOP, GivenProportions, MixturePro
 N_DRAWS = 8000
 N_RESAMPLES = 1000
 """Draws from the posterior, and replicates of an estimator that draws none."""
+
+_FEW = 300
+"""Replicates that tell how the observed AUC goes with the rows above a cut."""
 
 MANY_DRAWS = 2**17
 """Draws of which those in a range are kept."""
@@ -593,6 +596,36 @@ def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
     alpha, beta = shares.T
     values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
     return {name: _interval(each, level) for name, each in values.items()}
+
+
+def auc_draws(
+    counts: ScoreCounts,
+    shares: FloatArray,
+    ratio: FloatArray,
+    cut: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return the AUC for each draw of alpha and beta.
+
+    A sample whose observed AUC is high by chance has many labeled rows above a cut, to which
+    ``ratio`` refers.
+    """
+    from scipy.special import ndtri
+
+    from purecover.intervals.resampling import resampler_for
+
+    labeled, unlabeled = resampler_for(counts).draw_many(rng, _FEW)
+    high = counts.thresholds >= cut
+    f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
+    above = np.cumsum(unlabeled, axis=1) - unlabeled / 2
+    seen = 1 - (labeled * above).sum(axis=1) / labeled.sum(axis=1) / unlabeled.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        link = float(np.nan_to_num(np.corrcoef(f_l / np.maximum(f_u, _EDGE), seen)[0, 1]))
+    rank = np.argsort(np.argsort(ratio, kind="stable"), kind="stable")
+    chance = link * ndtri((rank + 0.5) / rank.size)
+    chance += (1 - link**2) ** 0.5 * rng.standard_normal(rank.size)
+    observed = counts.auc_pu + max(auc_pu_variance(counts), 0.0) ** 0.5 * chance
+    return np.asarray((0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0])).clip(0, 1))
 
 
 class PosteriorDraws:

@@ -636,10 +636,14 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
 def scores_contradict_audit(context: CheckContext) -> Finding:
     """Judged rows and scores should leave the same alpha open."""
     audit: Any = context.audit
+    left = ""
+    if (ends := getattr(audit, "if_skipped", None)) is not None:
+        left = " Rows that were drawn have no verdict: alpha is {:.3f} if all of them are negative"
+        left = f"{left}, {{:.3f}} if all are positive.".format(*ends)
     if not audit.doubt:
-        return quiet("the scores do not contradict the audit.")
+        return quiet(f"the scores do not contradict the audit.{left}")
     return fired(
-        f"{audit.doubt}; alpha and beta follow the judged rows.",
+        f"{audit.doubt}; alpha and beta follow the judged rows.{left}",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
         "about the scores fails. If it is that labels went to positives at random, the AUC is "
         "wrong whatever alpha is.",

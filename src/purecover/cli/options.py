@@ -211,7 +211,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
     },
     Group("Audit", sort_key=5): {
         "width": Option(NUMBER, "Width of the interval, such as 0.1 for 0.2 to 0.3."),
-        "figure": Option(TEXT, "What the interval is of: alpha (default), auc or precision."),
+        "figure": Option(TEXT, "What the interval is of: auc, alpha, positives (their number), "
+            "precision or recall; the last two at --threshold or --review."),
         "design": Option(TEXT, "top (default) draws from unlabeled rows with high scores, which "
             "needs the fewest; random from all unlabeled rows; stratified evenly from strata of "
             "the score."),
@@ -222,8 +223,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "scores and labels, which would lead the judges."),
         "until": Option(TEXT, "Stop when the interval is so narrow: 0.1, or 'precision 0.1'."),
         "judge": Option(TEXT, "Name of the judge, for a file of several."),
-        "answer": Option(TEXT, "Column of answers; positive by default."),
-        "scores": Option(TEXT, "File of scores and labels, to recover the true performance."),
+        "scores": Option(TEXT, "File of scores and labels: plan for its rows with high scores. "
+            "Without it, plan for unlabeled rows drawn at random."),
     },
     Group("Drift", sort_key=5): {
         "name": Option(TEXT, "Name of the partition; the file's name without its ending by "
