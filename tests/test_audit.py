@@ -198,7 +198,9 @@ def test_labels_not_at_random_show_as_strata_that_disagree() -> None:
         design = pu.audit.draw(scores, labeled, 200, design="stratified", random_state=1)
         both = pu.audit.combine(design.answer(truth[design.rows]), scores, labeled, beta=1)
         assert (both.disagreement > 0.9) == easy
-        assert ("strata of the score" in str(both)) == easy
+        assert ("hidden positives score lower" in str(both)) == easy
+        report = pu.evaluate(scores, labeled, proportions=both, n_resamples=0)
+        assert ("PU022" in {each.code for each in report.findings}) == easy
         assert truth[~labeled].mean() in both.alpha
 
 

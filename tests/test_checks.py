@@ -133,6 +133,8 @@ class Audited:
     """Alpha and beta of judged rows, with what speaks against them."""
 
     doubt: str
+    unlike: str = ""
+    disagreement: float | None = 0.1
 
     @property
     def believed(self):
@@ -142,9 +144,9 @@ class Audited:
         return np.column_stack((rng.uniform(0.2, 0.3, n), np.ones(n)))
 
 
-def audited(doubt):
+def audited(doubt, **more):
     """A context whose proportions come from scores and judged rows."""
-    return drawn(BINORMAL, n=(200, 1000), audit=Audited(doubt))
+    return drawn(BINORMAL, n=(200, 1000), audit=Audited(doubt, **more))
 
 
 def alpha_between(low, high):
@@ -215,6 +217,11 @@ CASES = {
         "improbable answers": (lambda: audited("the scores make them improbable"), "fired"),
         "likely answers": (lambda: audited(""), "quiet"),
         "no audit": (estimated, "not applicable"),
+    },
+    "PU022": {
+        "easy positives first": (lambda: audited("", unlike="strata do not fit"), "fired"),
+        "labels at random": (lambda: audited(""), "quiet"),
+        "one stratum": (lambda: audited("", disagreement=None), "not applicable"),
     },
     "PU017": {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),

@@ -650,6 +650,21 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
     )
 
 
+@check("PU022", "hidden positives are unlike labeled ones", "warning", "random labels", "audit")
+def strata_disagree(context: CheckContext) -> Finding:
+    """Judged rows of several strata fit one alpha if labels went to positives at random."""
+    audit: Any = context.audit
+    if audit.disagreement is None:
+        return not_applicable("judged rows of one stratum cannot tell.")
+    if not audit.unlike:
+        return quiet("judged rows of all strata fit one alpha.")
+    return fired(
+        f"{audit.unlike}. Alpha and the numbers of positives follow the judged rows of each "
+        "stratum; the AUC and recall are those of positives like the labeled ones.",
+        "check how rows were chosen for labeling; for all positives see judge_hidden.",
+    )
+
+
 _JUDGE = (
     "judge rows with high scores by hand (purecover audit sample FILE). If the "
     "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
