@@ -363,7 +363,7 @@ def readers(file: Path, folder: Path) -> Iterator[list[str]]:
     yield ["evaluate-many", name, *quick]
     yield ["priors", name, "--estimators=bbe", "--resamples=0"]
     yield ["audit", "sample", name, "--n=3"]
-    yield ["audit", "estimate", name, "--answer=labeled", f"--scores={name}"]
+    yield ["evaluate", name, f"--judged={name}:labeled", *quick[1:]]
     yield ["monitor", str(folder / "state"), name, "--alpha=0.2", "--replace", "--name=a"]
 
 

@@ -114,7 +114,7 @@ def judged(
     verdicts = truth[drawn.rows] ^ (rng.random(drawn.rows.size) < erring)
     answers = drawn.answer(verdicts)
     found = pu.audit.combine(answers, scores, labeled, beta=beta)
-    return reports(problem, proportions=found), bool(found.doubt)
+    return reports(problem, proportions=found), bool(found.doubt or found.unlike)
 
 
 Run = Callable[[Problem, np.random.Generator], tuple[Figures, bool]]

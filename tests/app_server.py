@@ -44,7 +44,7 @@ for line in sys.stdin:
         for name in ("report.html", "report.json"):
             with open(os.path.join(task["folder"], name), "w") as file:
                 file.write("{}")
-        say = {"type": "Evaluated", "notes": [str(os.getpid())], "figures": {}}
+        say = {"type": "Evaluated", "notes": [str(os.getpid())]}
     print(json.dumps(say), flush=True)
 """
 
@@ -53,9 +53,7 @@ for line in sys.stdin:
 def running(*, obedient: bool = False, **settings: Any) -> Iterator[tuple[TestClient, Site]]:
     """A client that knows the token, and the site it talks to."""
     worker = (sys.executable, "-c", OBEDIENT) if obedient else WORKER
-    site = Site(
-        Settings(**{"worker": worker, "example": EXAMPLE, "token": TOKEN, "workers": 1} | settings)
-    )
+    site = Site(Settings(**{"worker": worker, "token": TOKEN, "workers": 1} | settings))
     with TestClient(site, base_url=ADDRESS, raise_server_exceptions=True) as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
         yield client, site

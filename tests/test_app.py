@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -77,18 +78,41 @@ def test_a_csv_becomes_the_report_of_the_command_line(
     assert main(given) == 0
     assert data.text == capsys.readouterr().out
     assert page.text == Path("report.html").read_text(encoding="utf-8")
-    assert job["figures"]["auc"] == data.json()["auc"]
     # The data went with the work; the report is all that is kept.
     kept = {path.name for path in (site.api.store.root / job["job"]).iterdir()}
     assert kept == {"report.html", "report.json"}
 
 
 def test_the_example_is_one_click_away(client: TestClient) -> None:
-    answer = client.post("/api/example")
-    assert answer.status_code == 201
-    assert answer.json()["name"] == EXAMPLE.name
-    again = client.get(f"/api/files/{answer.json()['file']}")
-    assert again.json() == answer.json()
+    assert client.get(f"/static/data/{EXAMPLE.name}").content == EXAMPLE.read_bytes()
+
+
+def test_a_judge_sees_neither_score_nor_label(client: TestClient) -> None:
+    table = GOOD.decode().splitlines()
+    data = "\n".join(
+        ["score,labeled,text", *(f"{line[:-1]}t{i}" for i, line in enumerate(table[1:]))]
+    )
+    file = send(client, data.encode()).json()["file"]
+    path, asked = f"/api/files/{file}/answers", {"score": "score", "labeled": "labeled"}
+    assert client.get(path).status_code == 404
+    first = client.post(path, json=asked).json()
+    assert all(row["cells"] == [["text", f"t{row['row']}"]] for row in first["rows"])
+    rows = [row["row"] for row in first["rows"]]
+    answers = list(zip(rows, ["yes", "yes", "skip", "no"], strict=False))
+    then = client.post(path, json={**asked, "answers": answers}).json()
+    assert (then["yes"], then["no"], then["skip"]) == (2, 1, 1)
+    assert [row["row"] for row in then["rows"]][:6] == rows[4:]
+    assert then["high"] - then["low"] < first["high"] - first["low"]
+    other = client.post(path, json={**asked, "judge": "ben", "answers": [(rows[0], "no")]}).json()
+    assert any("disagree" in remark for remark in other["remarks"])
+    assert client.post(path, json={**asked, "answers": [(10**8, "yes")]}).status_code == 422
+    saved = list(csv.DictReader(client.get(path).text.splitlines()))
+    assert [row["positive"] for row in saved] == ["yes", "yes", "skip", "no", "no"]
+    job = wait_for(client, start(client, file, judged=True, n_resamples=0))
+    report = client.get(f"/api/jobs/{job['job']}/report.json").json()
+    assert (job["state"], "audit" in report["proportions"]["origin"]) == ("done", True)
+    assert client.delete(path).status_code == 204
+    assert client.get(path).status_code == 404
 
 
 def test_hostile_names_come_back_as_they_are(client: TestClient) -> None:
@@ -192,7 +216,7 @@ def test_a_report_that_cannot_be_made_says_why(
 
 
 def test_every_option_of_the_form_has_a_field() -> None:
-    page = (Path(__file__).parents[1] / "src/purecover/app/start.html.j2").read_text()
+    page = (Path(__file__).parents[1] / "src/purecover/app/start.html").read_text()
     labels = set(re.findall(r'<label for="\w+">([^<]+)</label>', page))
     labels |= set(re.findall(r"<input [^>]*> ([^<]+)</label>", page))
     named = {text.strip("“”") for text in FIELDS.values()} - {"alpha", "beta"}
@@ -252,10 +276,10 @@ STRANGERS = {
 
 
 @pytest.mark.parametrize("case", STRANGERS)
-@pytest.mark.parametrize("path", ["/api/jobs", "/api/example", "/nowhere"])
+@pytest.mark.parametrize("path", ["/api/jobs", "/api/files", "/nowhere"])
 def test_strangers_are_refused(client: TestClient, case: str, path: str) -> None:
     status, headers = STRANGERS[case]
-    method = "POST" if path == "/api/example" else "GET"
+    method = "POST" if path == "/api/files" else "GET"
     answer = client.request(method, path, headers=headers)
     assert answer.status_code == status
     for name in HEADERS:
@@ -291,7 +315,7 @@ def test_no_cookie_is_set_and_none_opens_anything(client: TestClient) -> None:
 
 def test_the_key_of_a_report_opens_this_report_alone(client: TestClient) -> None:
     """Links carry no header."""
-    file = client.post("/api/example").json()["file"]
+    file = send(client, EXAMPLE.read_bytes()).json()["file"]
     job, other = (wait_for(client, start(client, file, **QUICK)) for _ in range(2))
     nobody = {"Authorization": ""}
     path = f"/api/jobs/{job['job']}"
@@ -305,7 +329,7 @@ def test_the_key_of_a_report_opens_this_report_alone(client: TestClient) -> None
 
 
 def test_every_answer_has_the_headers(client: TestClient) -> None:
-    file = client.post("/api/example").json()["file"]
+    file = send(client, EXAMPLE.read_bytes()).json()["file"]
     job = wait_for(client, start(client, file, **QUICK))["job"]
     for path in ("/", "/static/app.js", "/api/jobs", "/nowhere", f"/api/jobs/{job}"):
         headers = client.get(path).headers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import threading
 import time
@@ -15,8 +16,11 @@ import pytest
 pytest.importorskip("playwright.sync_api")
 pytest.importorskip("uvicorn")
 
-from tests.app_server import command
+from tests.app_server import EXAMPLE, command
 from tests.browsing import chromium, violations
+
+import purecover as pu
+from purecover.documents.summary import headline
 
 pytestmark = pytest.mark.browser
 
@@ -86,7 +90,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     assert page.locator("#preview tbody tr").count() == 8
     assert "300 “1”" in page.inner_text("#labeled-values")
     assert page.locator("#blanks").is_hidden()
-    page.check("text=I know it")
+    page.check("input[name=known][value=exactly]")
     page.fill("#alpha", "0.4048")
     page.click("text=More settings")
     page.fill("#n_resamples", "100")
@@ -126,7 +130,7 @@ def test_by_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#form:visible")
     press_until("#score")
-    press_until("input[name=known][value=no]")
+    press_until("input[name=known][value=nothing]")
     page.keyboard.press("ArrowDown")
     press_until("#alpha")
     page.keyboard.type("0.4")
@@ -139,6 +143,67 @@ def test_by_keyboard_alone(visit: Visit) -> None:
     visit.ready()
     press_until("text=Open the report")
     assert visit.complaints == []
+
+
+CUT = """() => [...document.querySelectorAll("#judging *")]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1 && each.clientWidth)
+  .map((each) => each.id || each.className || each.tagName)"""
+"""Parts of the dialog that are wider than their place."""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_ten_rows_are_judged_by_key_or_by_touch(
+    browser: Any, address: str, width: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "records.csv"
+    rows = list(csv.DictReader(EXAMPLE.read_text().splitlines()))
+    records = [
+        {"score": row["score"], "labeled": row["labeled"], "text": f"<b>{i} " + "word " * (i % 60),
+         "link": f"https://example.org/{'x' * 90}/{i}"}
+        for i, row in enumerate(rows)
+    ]  # fmt: skip
+    with file.open("w", newline="") as out:
+        table = csv.DictWriter(out, list(records[0]))
+        table.writeheader()
+        table.writerows(records)
+    visit = Visit(browser, address, viewport={"width": width, "height": 800}, bypass_csp=True)
+    page, seen = visit.page, []
+    page.set_input_files("#file", file)
+    page.wait_for_selector("#form:visible")
+    page.check("text=I can judge ten rows")
+    page.click("#judge-start")
+    for n in range(10):
+        page.wait_for_selector(f"#card-title:has-text('· {n} judged')")
+        seen.append(int(page.inner_text("#card-cells dd >> nth=0").split()[0].removeprefix("<b>")))
+        shown = page.inner_text("#judging")
+        assert rows[seen[-1]]["score"] not in shown
+        assert page.locator("#card-cells dt").all_inner_texts() == ["text", "link"]
+        assert page.evaluate(CUT) == []
+        said = "yes" if rows[seen[-1]]["truth"] == "1" else "no"
+        if width > 1000:
+            page.keyboard.press(said[0])
+        else:
+            page.click(f"#judging button[data-said={said}]")
+    page.wait_for_selector("#card-title:has-text('10 judged: that will do')")
+    assert len(set(seen)) == 10
+    assert violations(page) == []
+    page.keyboard.press("b")
+    assert "You said" in page.inner_text("#card-cells")
+    page.click("#judging button[data-said=quit]")
+    with page.expect_download() as download:
+        page.click("#answers")
+    download.value.save_as(tmp_path / "records.judged.csv")
+    page.click("text=Make the report")
+    visit.ready()
+    # The report is that of the command, with the answers of the page.
+    scores, labeled = ([float(row[name]) for row in rows] for name in ("score", "labeled"))
+    judged = pu.audit.JudgedRows.read_csv(tmp_path / "records.judged.csv", scores, labeled)
+    assert sorted(judged.design.rows) == sorted(seen)
+    report = pu.evaluate(scores, labeled, judged=judged)
+    assert headline(report).lines[0] in page.inner_text("#report-list")
+    page.click("text=Remove")
+    assert visit.complaints == []
+    visit.close()
 
 
 def test_a_report_can_be_canceled(visit: Visit) -> None:
@@ -162,7 +227,7 @@ def test_no_serious_violation_of_accessibility(browser: Any, address: str, schem
     try:
         visit.page.click("text=Try it with example scores")
         visit.page.wait_for_selector("#form:visible")
-        visit.page.check("text=I know it")
+        visit.page.check("input[name=known][value=exactly]")
         visit.page.click("text=More settings")
         visit.page.click("text=Make the report")  # complains of alpha
         assert violations(visit.page) == []

@@ -28,6 +28,7 @@ import pytest
 
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
+from starlette.exceptions import HTTPException
 from tests.app_server import (
     COLUMNS,
     OBEDIENT,
@@ -50,7 +51,7 @@ from purecover.app.jobs import (
     pack,
 )
 from purecover.app.server import Site
-from purecover.app.store import FullError, Store
+from purecover.app.store import Store
 from purecover.cli import main
 
 GOOD = b"score,labeled\n0.5,1\n0.1,0\n"
@@ -184,7 +185,7 @@ def test_an_upload_of_a_byte_now_and_then_is_given_up() -> None:
         await site.api.start()
         try:
             upload = site.api.store.begin_upload("a.csv")
-            with pytest.raises(api.ApiError, match="too slow"):
+            with pytest.raises(HTTPException, match="too slow"):
                 await site.api._write(upload, slowly())
         finally:
             await site.api.stop()
@@ -302,7 +303,7 @@ def test_what_nobody_uses_expires() -> None:
         (upload.folder / "a.csv").write_bytes(GOOD)
         store.keep_upload(upload)
         job = store.begin_job(upload, ["s"])
-        with pytest.raises(FullError):
+        with pytest.raises(HTTPException):
             store.begin_job(upload, ["s"])
         now = 11.0
         assert store.find(store.uploads, upload.id) is None
@@ -398,11 +399,11 @@ def test_without_the_extra_the_command_names_it(
 def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
     pytest.importorskip("resource")
     (tmp_path / "a.csv").write_bytes(b"score,labeled\n" + b"0.5,1\n0.25,0\n" * 2_000_000)
-    command = [sys.executable, "-P", "-m", "purecover.cli._worker", str(tmp_path), "report"]
+    command = [sys.executable, "-P", "-m", "purecover.cli._worker", str(tmp_path)]
     request = ReportRequest(file="a" * 32, score=["score"], labeled="labeled")
     task = pack(Evaluate(str(tmp_path), "a.csv", request))
     with subprocess.Popen(
-        [*command, str(450_000_000)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*command, str(450_000_000), "report"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -198,7 +198,9 @@ def test_labels_not_at_random_show_as_strata_that_disagree() -> None:
         design = pu.audit.draw(scores, labeled, 200, design="stratified", random_state=1)
         both = pu.audit.combine(design.answer(truth[design.rows]), scores, labeled, beta=1)
         assert (both.disagreement > 0.9) == easy
-        assert ("strata of the score" in str(both)) == easy
+        assert ("hidden positives score lower" in str(both)) == easy
+        report = pu.evaluate(scores, labeled, proportions=both, n_resamples=0)
+        assert ("PU022" in {each.code for each in report.findings}) == easy
         assert truth[~labeled].mean() in both.alpha
 
 
@@ -316,7 +318,7 @@ def test_a_file_brings_the_verdicts_back(sample, tmp_path: Path) -> None:
     ("change", "says"),
     [
         (lambda text: text.replace("row,", "number,"), "a column 'row'"),
-        (lambda text: text.replace("positive", "answer"), "names the column of verdicts"),
+        (lambda text: text.replace("positive", "answer"), "names that of verdicts"),
         (lambda text: text.replace("top;", "best;"), "as it was drawn"),
         (lambda text: text.replace("data=", "data=0"), "other data"),
         (lambda text: text + text.splitlines()[1] + "\n", "different numbers from 1"),
@@ -377,10 +379,11 @@ def test_the_number_of_random_rows_is_the_smallest(width: float, guess) -> None:
 def test_the_plan_for_high_scores_is_what_the_audit_needs(sample, figure: str) -> None:
     # The scores alone leave the AUC an interval of about 0.1.
     width, less = (0.08, 0.9) if figure == "auc" else (0.16, 0.75)
-    n = pu.audit.plan(sample.scores, sample.labeled, width=width, figure=figure)
+    cut = {"threshold": 2.0} if figure == "precision" else {}
+    n = pu.audit.plan(sample.scores, sample.labeled, width=width, figure=figure, **cut)
     widths = []
     for seed in range(4):
-        both = combine(sample, judge(sample, n, random_state=seed))
+        both = combine(sample, judge(sample, n, figure=figure, random_state=seed, **cut))
         alpha, beta = both.draws(8000, np.random.default_rng(0)).T
         area = (0.5 + (sample.counts.auc_pu - 0.5) / (beta - alpha)).clip(0, 1)
         low, high = np.quantile(area, [0.025, 0.975])
@@ -390,4 +393,5 @@ def test_the_plan_for_high_scores_is_what_the_audit_needs(sample, figure: str) -
             ]
         )
     assert 0.5 * width < np.mean(widths) < 1.25 * width
-    assert n < pu.audit.plan(sample.scores, sample.labeled, width=less * width, figure=figure)
+    narrow = pu.audit.plan(sample.scores, sample.labeled, width=less * width, figure=figure, **cut)
+    assert n < narrow

@@ -133,6 +133,8 @@ class Audited:
     """Alpha and beta of judged rows, with what speaks against them."""
 
     doubt: str
+    unlike: str = ""
+    disagreement: float | None = 0.1
 
     @property
     def believed(self):
@@ -142,9 +144,9 @@ class Audited:
         return np.column_stack((rng.uniform(0.2, 0.3, n), np.ones(n)))
 
 
-def audited(doubt):
+def audited(doubt, **more):
     """A context whose proportions come from scores and judged rows."""
-    return drawn(BINORMAL, n=(200, 1000), audit=Audited(doubt))
+    return drawn(BINORMAL, n=(200, 1000), audit=Audited(doubt, **more))
 
 
 def alpha_between(low, high):
@@ -216,6 +218,11 @@ CASES = {
         "likely answers": (lambda: audited(""), "quiet"),
         "no audit": (estimated, "not applicable"),
     },
+    "PU022": {
+        "easy positives first": (lambda: audited("", unlike="strata do not fit"), "fired"),
+        "labels at random": (lambda: audited(""), "quiet"),
+        "one stratum": (lambda: audited("", disagreement=None), "not applicable"),
+    },
     "PU017": {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),
         "identifiable": (estimated, "quiet"),
@@ -252,21 +259,6 @@ CASES = {
         ),
         "no test": (estimated, "not applicable"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
-        "alpha given, labels wrong": (
-            lambda: replace(
-                drawn(simulate.binormal(3), beta=0.8, says=(0.25, 1.0)), beta_given=False
-            ),
-            "fired",
-        ),
-        "alpha given, labels clean": (lambda: replace(drawn(BINORMAL), beta_given=False), "quiet"),
-        "alpha given, weak scores": (
-            lambda: replace(drawn(simulate.binormal(0.4)), beta_given=False),
-            "quiet",
-        ),
-        "alpha given, not concave": (
-            lambda: replace(drawn(simulate.binormal(1.0, 3.0)), beta_given=False),
-            "not applicable",
-        ),
     },
     "PU005": {
         "one digit": (lambda: tied(1), "fired"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +13,7 @@ import pytest
 from tests.command_line import Result, call_main
 
 import purecover
-from purecover.audit import JudgedRows, combine, draw, plan
+from purecover.audit import JudgedRows, draw, plan
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 
@@ -137,30 +138,26 @@ def judged(run, tmp_path) -> Path:
     return path
 
 
-def test_the_verdicts_make_the_report_of_the_library(run, example, judged) -> None:
-    options = ("--scores", EXAMPLE, "--answer", "truth", "--review", "100")
-    result = run("estimate", judged, *options, "--json")
+def test_the_verdicts_make_the_report_of_the_library(capsys, example, judged) -> None:
     data = example.scores, example.labeled
-    found = combine(JudgedRows.read_csv(judged, *data, answer="truth"), *data)
-    assert result.json["audit"] == found.to_dict()
-    assert 0.405 in found.alpha
-    report = purecover.evaluate(*data, proportions=found, review=100)
-    assert result.json["report"]["auc"] == report.auc
-    assert result.json["source"]["columns"] == {"score": "score", "labeled": "labeled"}
-    text = run("estimate", judged, *options).out
-    assert text.startswith(str(found))
-    assert "Scope: positives like the labeled ones" in text
-    quiet = run("estimate", judged, *options, "-q")
-    assert quiet == (0, f"{found.alpha.estimate!r}\n", "")
-    clean = run("estimate", judged, *options, "--beta", "1", "--json").json
-    assert clean["report"]["proportions"]["beta"] == 1
+    found = JudgedRows.read_csv(judged, *data, answer="truth")
+    report = purecover.evaluate(*data, judged=found, review=100, n_resamples=50)
+    command = ("evaluate", EXAMPLE, f"--judged={judged}:truth", "--review=100", "--n-resamples=50")
+    result = call_main(capsys, *command, "--json")
+    assert result.json["auc"] == report.auc
+    assert result.json["intervals"] == json.loads(report.to_json())["intervals"]
+    assert 0.405 in report.intervals["alpha"]
+    clean = call_main(capsys, *command, "--beta=1", "--json").json
+    assert clean["proportions"]["beta"] == 1
 
 
-def test_skipped_rows_are_counted(run, judged) -> None:
+def test_skipped_rows_are_said(capsys, judged) -> None:
     fill(judged, ["yes"] * 10 + ["no"] * 5 + [""] * 10)
-    result = run("estimate", judged, "--scores", EXAMPLE)
+    result = call_main(capsys, "evaluate", EXAMPLE, f"--judged={judged}", "--json")
     assert result.code == 0
-    assert "10 rows were not judged" in result.err
+    assert "10 drawn rows have no verdict" in result.err
+    (check,) = (each for each in result.json["checks"] if each["code"] == "PU012")
+    assert "have no verdict: alpha is" in check["message"]
 
 
 @pytest.mark.parametrize(
@@ -169,20 +166,47 @@ def test_skipped_rows_are_counted(run, judged) -> None:
         (lambda text: text, [], 2, "with a verdict on an unlabeled row"),
         (lambda text: text.replace("\n", "maybe\n", 1), [], 2, "no column"),
         (lambda text: re.sub(r"(?m),$", ",maybe", text), [], 2, "'maybe' in row 1 of column"),
-        (lambda text: text, ["--answer", "x"], 2, "a column 'x'"),
         (lambda text: text.replace("top;", "some;"), [], 2, "as it was drawn"),
         (lambda text: text.replace("data=", "data=f"), [], 2, "other data"),
         (lambda text: re.sub(r"(?m),$", ",no", text), ["--beta", "1"], 1, "no alpha and beta"),
     ],
 )
-def test_answers_that_cannot_be(run, judged, change, argv, code, says) -> None:
+def test_answers_that_cannot_be(capsys, judged, change, argv, code, says) -> None:
     judged.write_text(change(judged.read_text(encoding="utf-8")), encoding="utf-8")
-    result = run("estimate", judged, "--scores", EXAMPLE, *argv)
+    result = call_main(capsys, "evaluate", EXAMPLE, f"--judged={judged}", *argv)
     assert result.code == code
     assert says.replace("no column", "must be one with a column 'positive'") in result.err
 
 
-def test_verdicts_need_the_scores(run, judged) -> None:
-    result = run("estimate", judged)
-    assert result.code == 2
-    assert "--scores" in result.err
+def test_answers_are_found_beside_the_file_and_known_in_another_order(capsys, tmp_path) -> None:
+    lines = Path(EXAMPLE).read_text(encoding="utf-8").splitlines(keepends=True)
+    data = tmp_path / "scores.csv"
+    data.write_text("".join(lines), encoding="utf-8")
+    missing = call_main(capsys, "evaluate", data, "--judged")
+    assert (missing.code, "scores.judged.csv" in missing.err) == (2, True)
+    drawn = call_main(capsys, "audit", "sample", data, "--out", tmp_path / "scores.judged.csv")
+    assert drawn.code == 0
+    fill(tmp_path / "scores.judged.csv", ["yes"] * 10)
+    assert call_main(capsys, "evaluate", data, "--judged", "--n-resamples=0").code == 0
+    data.write_text("".join([lines[0], *lines[:0:-1]]), encoding="utf-8")
+    turned = call_main(capsys, "evaluate", data, "--judged")
+    assert (turned.code, "in another order" in turned.err) == (2, True)
+    data.write_text("".join(lines[:-1]), encoding="utf-8")
+    assert "rows have changed" in call_main(capsys, "evaluate", data, "--judged").err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0.02..0.1", (0.02, 0.1)), ("<= 0.1", (0.0, 0.1)), (">=0.2", (0.2, 1.0)), ("0.3", 0.3)],
+)
+def test_ranges_of_shares(capsys, example, text, value) -> None:
+    told = {"n_resamples": 0}
+    expected = purecover.evaluate(example.scores, example.labeled, alpha=value, **told)
+    found = call_main(capsys, "evaluate", EXAMPLE, "--alpha", text, "--n-resamples=0", "--json")
+    assert found.json["proportions"]["alpha"] == expected.proportions.alpha
+
+
+def test_a_range_that_the_scores_contradict_is_refused_with_the_alphas_that_fit(capsys) -> None:
+    found = call_main(capsys, "evaluate", EXAMPLE, "--alpha=0.9..0.95")
+    assert found.code == 1
+    assert "the scores allow alpha between 0" in found.err

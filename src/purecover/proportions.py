@@ -643,14 +643,6 @@ class GivenProportions(Parameters):
         return self.scenario or ("case-control" if self.label_frequency is None else "censoring")
 
     @property
-    def says_beta(self) -> bool:
-        """Whether beta was given, by itself or among the proportions."""
-        if self.beta is not None:
-            return True
-        told = self.proportions
-        return told is not None and not _certain(told).origin.endswith(ASSUMED)
-
-    @property
     def stated(self) -> tuple[str, float] | None:
         """Name and value of what alpha follows from, where that is not alpha itself."""
         for name in ("label_frequency", "prior"):

@@ -55,6 +55,9 @@
   const size = (bytes) =>
     bytes < 1e5 ? `${bytes.toLocaleString("en")} bytes` : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
 
+  const maxUpload = size(Number(limits.maxUpload));
+  at("max-upload").textContent = maxUpload;
+
   async function take(promise, name) {
     complain("file-problem", "");
     complain("job-problem", "");
@@ -90,13 +93,15 @@
       at("form").hidden = true;
       at("file-status").textContent = "";
       complain("file-problem",
-        `${chosen.name} has ${size(chosen.size)}; the limit is ${limits.maxUploadText}.\n` +
+        `${chosen.name} has ${size(chosen.size)}; the limit is ${maxUpload}.\n` +
         "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file.");
       return;
     }
-    take(() => ask("POST", `/api/files?name=${encodeURIComponent(chosen.name.slice(-255))}`, chosen,
-      "application/octet-stream"), chosen.name);
+    take(() => upload(chosen), chosen.name);
   }
+
+  const upload = (chosen) =>
+    ask("POST", `/api/files?name=${encodeURIComponent(chosen.name.slice(-255))}`, chosen, "application/octet-stream");
 
   function show() {
     const names = file.columns.map((column) => column.name);
@@ -464,7 +469,10 @@
     send(event.target.files[0]);
     event.target.value = ""; // so that the same file can be chosen again
   });
-  if (at("example")) at("example").addEventListener("click", () => take(() => ask("POST", "/api/example"), "the example"));
+  at("example").addEventListener("click", () => {
+    const name = "example_scores.csv";
+    take(async () => upload(new File([await (await fetch(`/static/data/${name}`)).blob()], name)), name);
+  });
   const drop = at("drop");
   for (const name of ["dragenter", "dragover"]) {
     document.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });

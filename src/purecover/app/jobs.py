@@ -57,10 +57,8 @@ class Settings:
     Parameters
     ----------
     worker
-        Command that starts a worker process; the folder of all temporary files, the kind of work
-        ("look" or "report") and the memory it may use are added.
-    example
-        A file to try the page with.
+        Command that starts a worker process; the folder of all temporary files, the memory it may
+        use and the kind of work ("look" or "report") are added.
     token
         Secret that opens the page; None opens it to every program of this machine.
     max_upload
@@ -82,7 +80,6 @@ class Settings:
     """
 
     worker: tuple[str, ...]
-    example: Path | None = None
     token: str | None = None
     max_upload: int = 200 * MB
     workers: int = 2
@@ -124,7 +121,10 @@ Scores = Annotated[list[Column], Meta(min_length=1, max_length=10)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Word = Annotated[str, Meta(max_length=1000)]
 Range = Annotated[list[Share], Meta(min_length=2, max_length=2)]
+Count = Annotated[int, Meta(ge=0)]
+Pair = Annotated[list[Count], Meta(min_length=2, max_length=2)]
 Rows = Annotated[int, Meta(ge=1, le=10**9)]
+Said = Literal["yes", "no", "skip"]
 
 
 class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -137,9 +137,7 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     sample_weight: Column | UnsetType = UNSET
     groups: Column | UnsetType = UNSET
     alpha: Share | Range | UnsetType = UNSET
-    hits: (
-        Annotated[list[Annotated[int, Meta(ge=0)]], Meta(min_length=2, max_length=2)] | UnsetType
-    ) = UNSET
+    hits: Pair | UnsetType = UNSET
     hits_from: Annotated[str, Meta(pattern="^top:[0-9]{1,9}$")] | UnsetType = UNSET
     judged: bool | UnsetType = UNSET
     """Whether the answers that were given in the Judge view count."""
@@ -160,8 +158,11 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     @property
     def given(self) -> dict[str, Any]:
         """Fields that are set, by name, except the file."""
-        values = {name: getattr(self, name) for name in self.__struct_fields__ if name != "file"}
-        return {name: value for name, value in values.items() if value is not UNSET}
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in msgspec.structs.asdict(self).items()
+            if name != "file" and value is not UNSET
+        }
 
 
 class JudgeRequest(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -174,33 +175,32 @@ class JudgeRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     review: Rows | UnsetType = UNSET
     figure: Literal["auc", "alpha", "precision"] = "auc"
     judge: Annotated[str, Meta(max_length=60)] = ""
-    answers: Annotated[
-        list[tuple[Annotated[int, Meta(ge=0)], Literal["yes", "no", "skip"]]], Meta(max_length=1000)
-    ] = []
+    answers: Annotated[list[tuple[Count, Said]], Meta(max_length=1000)] = []
     """Rows, by their position in the file, and what the judge said of them."""
 
 
-class Look(Struct, tag=True):
-    """Look into a file that was just dropped."""
+class Task(Struct):
+    """Base of tasks with a file in a folder."""
 
     folder: str
     file: str
+
+
+class Look(Task, tag=True):
+    """Look into a file that was just dropped."""
+
     limit: int
 
 
-class Evaluate(Struct, tag=True):
-    """Make a report of a file in a folder, and leave it there."""
+class Evaluate(Task, tag=True):
+    """Make a report of a file, and leave it in the folder."""
 
-    folder: str
-    file: str
     request: ReportRequest
 
 
-class Judge(Struct, tag=True):
+class Judge(Task, tag=True):
     """Save answers about rows of a file, next to it, and find the next rows."""
 
-    folder: str
-    file: str
     request: JudgeRequest
 
 
@@ -233,7 +233,6 @@ class Evaluated(Struct, tag=True):
     """Answer to a finished report: its entry in the list of reports."""
 
     notes: list[str]
-    figures: dict[str, float]
     headline: list[str] = []
 
 
@@ -249,7 +248,6 @@ class Judged(Struct, tag=True):
     """Results of the answers so far, and the next rows to be judged."""
 
     rows: list[NextRow]
-    figure: str
     low: float
     high: float
     status: str

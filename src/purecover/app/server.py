@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
-import html
 import ipaddress
 import os
 import re
@@ -12,9 +12,8 @@ import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from importlib.resources import files
 from typing import ClassVar
 
@@ -23,13 +22,13 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from purecover.app.api import ROUTES, Api, json_answer
-from purecover.app.jobs import Settings
+from purecover.app.api import Api, Endpoint, json_answer
+from purecover.app.jobs import Settings, WorkError
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -48,12 +47,6 @@ HEADERS = {
 
 _REPORT = re.compile(r"/api/jobs/([\w-]+)/report\.(html|json)")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?")
-_PAGE = (
-    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>purecover</title>'
-    '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    '<link rel="stylesheet" href="/static/style.css"></head>'
-    "<body><main><h1>purecover</h1><p>{}</p></main></body></html>\n"
-)
 
 
 class Guard:
@@ -105,7 +98,7 @@ class Guard:
             return None
         what = "This is not the secret of this server" if secret else "The token is missing"
         return _refusal(
-            scope, 401, f"{what}. Open the address that purecover app printed in the terminal."
+            401, f"{what}. Open the address that purecover app printed in the terminal."
         )
 
 
@@ -113,15 +106,14 @@ def _refuse_strangers(scope: Scope, headers: Headers) -> Response | None:
     """Refuse other names of this machine, and what other sites' pages send."""
     host = headers.get("host", "")
     if not _is_loopback(host):
-        return _refusal(scope, 400, "The host must be 127.0.0.1 or localhost.")
+        return _refusal(400, "The host must be 127.0.0.1 or localhost.")
     if scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
         return None  # a file of ours, and any link, may lead to the page, which is empty
     origin = headers.get("origin")
     if origin is not None and origin != f"{scope['scheme']}://{host}":
-        return _refusal(scope, 403, "Pages of other sites may not use this server.")
+        return _refusal(403, "Pages of other sites may not use this server.")
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         return _refusal(
-            scope,
             403,
             "Pages of other sites may not use this server. If you followed a link, copy it into "
             "the address bar instead.",
@@ -141,19 +133,19 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _refusal(scope: Scope, status: int, message: str) -> Response:
+def _refusal(status: int, message: str) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    if scope["path"].startswith("/api"):
-        return json_answer({"error": message}, status, headers)
-    return HTMLResponse(_PAGE.format(html.escape(message)), status, headers)
+    return json_answer({"error": message}, status, headers)
 
 
 STATIC = {
     "style.css": ("purecover.html", "text/css"),
     "app.css": ("purecover.app", "text/css"),
     "app.js": ("purecover.app", "text/javascript"),
+    "data/example_scores.csv": ("purecover", "text/csv"),
 }
 """Files that the pages load, with the package they lie in; the first is the report's own."""
+HOST = "127.0.0.1"
 _PATIENCE = 3
 """Seconds that open connections have when the server stops."""
 _HEAD_PATIENCE = 30.0
@@ -165,9 +157,6 @@ _ACCEPTED_AT_ONCE = 25
 a crowd of them neither opens more files than allowed nor displaces one that has just come."""
 _QUEUE = 1024
 """Connections that the system keeps until they are accepted."""
-
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Site(Guard):
@@ -185,7 +174,13 @@ class Site(Guard):
             finally:
                 await self.api.stop()
 
-        handlers = {HTTPException: _say, ClientDisconnect: _nobody, 500: _failed}
+        handlers = {
+            HTTPException: _say,
+            ClientDisconnect: _nobody,
+            WorkError: _refused,
+            OSError: _no_room,
+            500: _failed,
+        }
         application = Starlette(
             routes=self.routes,
             lifespan=lifespan,
@@ -197,24 +192,13 @@ class Site(Guard):
 
 def make_routes(settings: Settings, api: Api) -> list[Route]:
     """A route for every path, with all of its methods."""
-    size = settings.max_upload / 1e6
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = files("purecover.app").joinpath("start.html.j2").read_text("utf-8")
-    start = environment.from_string(template).render(
-        max_upload=settings.max_upload,
-        max_upload_text=f"{size:,.0f} MB" if size >= 1 else f"{settings.max_upload:,} bytes",
-        has_example=settings.example is not None,
-    )
+    start = files("purecover.app").joinpath("start.html").read_text("utf-8")
+    start = start.replace("MAX_UPLOAD", str(settings.max_upload))
     by_path: dict[str, dict[str, Endpoint]] = {"/": {"GET": _fixed(start, "text/html")}}
     for name, (package, kind) in STATIC.items():
         content = files(package).joinpath(name).read_bytes()
         by_path[f"/static/{name}"] = {"GET": _fixed(content, kind)}
-    for path, methods in ROUTES.items():
-        by_path[path] = {method: partial(endpoint, api) for method, endpoint in methods.items()}
+    by_path |= api.routes()
     return [Route(path, _by_method(m), methods=list(m)) for path, m in by_path.items()]
 
 
@@ -238,6 +222,16 @@ async def _say(_: Request, error: HTTPException) -> Response:
     return json_answer({"error": error.detail}, error.status_code, headers)
 
 
+async def _refused(_: Request, error: WorkError) -> Response:
+    return json_answer({"error": str(error)}, 422)
+
+
+async def _no_room(_: Request, error: OSError) -> Response:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    reason = "there is no room for it on the disk" if full else error.strerror or str(error)
+    return json_answer({"error": f"the file cannot be kept: {reason}."}, 507)
+
+
 async def _nobody(_: Request, __: Exception) -> Response:
     """The client left; this goes nowhere."""
     return Response(status_code=400)
@@ -248,31 +242,22 @@ async def _failed(_: Request, __: Exception) -> Response:
     return json_answer({"error": "internal error; the terminal says more."}, 500)
 
 
-def serve(
-    settings: Settings,
-    *,
-    host: str,
-    port: int,
-    announce: Callable[[str], None],
-    browser: bool,
-) -> None:
+def serve(settings: Settings, *, port: int, tell: Callable[[str], None], browser: bool) -> None:
     """Serve until interrupted.
 
     Parameters
     ----------
     settings : Settings
         Limits and the command of the workers.
-    host, port
-        Where to listen; port 0 takes a free one.
-    announce
+    port
+        Where to listen on this machine; 0 takes a free one.
+    tell
         Called with the address, token included, once connections are accepted.
     browser
         Whether to open the address in the user's browser.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listener:
-        shown = f"[{host}]" if family == socket.AF_INET6 else host
-        base = f"http://{shown}:{listener.getsockname()[1]}/"
+    with socket.create_server((HOST, port)) as listener:
+        base = f"http://{HOST}:{listener.getsockname()[1]}/"
         site = Site(settings)
         # What stands behind # stays in the browser.
         address = base if settings.token is None else f"{base}#token={settings.token}"
@@ -290,7 +275,7 @@ def serve(
         )
 
         def ready() -> None:
-            announce(address)
+            tell(address)
             if browser:
                 # In a thread, as some commands that open a page end with it.
                 page = _redirect(site, address) if settings.token is not None else base

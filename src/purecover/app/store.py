@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from starlette.exceptions import HTTPException
+
 from purecover._folders import lock_folder, new_folder
 from purecover.app.jobs import ANSWERS, ColumnInfo, Settings
 
@@ -23,10 +25,6 @@ _UNUSUAL = re.compile(r"[^\w.()+ -]+")
 _MAX_NAME = 60  # file systems count up to 255 bytes, and a letter may take four
 REPORTS = ("report.html", "report.json")
 """Files that a worker leaves in the folder of a report."""
-
-
-class FullError(Exception):
-    """No room for more, in words for the user."""
 
 
 @dataclass(kw_only=True)
@@ -75,7 +73,6 @@ class Job:
     """How much of the step there is to do; 0 if that is unknown."""
     error: str = ""
     notes: list[str] = field(default_factory=list)
-    figures: dict[str, float] = field(default_factory=dict)
     headline: list[str] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
 
@@ -132,7 +129,8 @@ class Store:
         self.sweep()
         waiting = sum(not job.ended for job in self.jobs.values())
         if waiting >= self._settings.max_waiting:
-            raise FullError(f"{waiting} reports are being made already; try again in a while.")
+            told = f"{waiting} reports are being made already; try again in a while."
+            raise HTTPException(429, told)
         ended = sorted((job for job in self.jobs.values() if job.ended), key=lambda job: job.used)
         for job in ended[: max(0, len(self.jobs) + 1 - self._settings.max_jobs)]:
             self.drop_job(job)

@@ -21,7 +21,7 @@ from purecover._codec import plain_fields
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.audit.designs import JudgedRows, ScoredLabels
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
@@ -30,6 +30,9 @@ from purecover.proportions import FROM_SCORES, TOP, GivenProportions, MixturePro
 N_DRAWS = 8000
 N_RESAMPLES = 1000
 """Draws from the posterior, and replicates of an estimator that draws none."""
+
+_FEW = 300
+"""Replicates that tell how the observed AUC goes with the rows above a cut."""
 
 MANY_DRAWS = 2**17
 """Draws of which those in a range are kept."""
@@ -228,6 +231,9 @@ class AuditPosterior(Frozen):
     disagreement : float or None
         Probability that the strata differ by more than chance from what one alpha makes of them,
         which labels at random do not do; None where the judged unlabeled rows are of one stratum.
+    easier : float or None
+        Probability that, of the labeled rows, a larger share lies in the highest stratum than of
+        the hidden positives; None in the same case.
     judged : JudgedRows or None
         The verdicts, if there are any.
     ranges : mapping of str to tuple of float
@@ -243,6 +249,7 @@ class AuditPosterior(Frozen):
     n_positive: tuple[Interval, ...]
     tail_probability: float
     disagreement: float | None
+    easier: float | None
     judged: JudgedRows | None
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
@@ -268,16 +275,23 @@ class AuditPosterior(Frozen):
 
     @property
     def doubt(self) -> str:
-        """Reasons against a common posterior, as a sentence; empty if there are none."""
-        said = []
-        if self.conflict:
-            what = "what is given" if self.judged is None else "judged rows"
-            chance = f"(p = {self.tail_probability:.2g})"
-            said.append(f"scores and {what} contradict each other {chance}")
-        if self.disagreement is not None and self.disagreement > DISAGREE:
-            chance = f"(probability {self.disagreement:.2g})"
-            said.append(f"strata of the score do not fit one alpha {chance}")
-        return ", and ".join(said)
+        """Reason against a common posterior, as a sentence; empty if there is none."""
+        if not self.conflict:
+            return ""
+        what = "what is given" if self.judged is None else "judged rows"
+        chance = f"(p = {self.tail_probability:.2g})"
+        return f"scores and {what} contradict each other {chance}"
+
+    @property
+    def unlike(self) -> str:
+        """How hidden positives differ from labeled ones; empty if the strata fit one alpha."""
+        if self.disagreement is None or self.easier is None or self.disagreement <= DISAGREE:
+            return ""
+        how = "lower" if self.easier > 0.5 else "higher"
+        return (
+            f"strata of the score do not fit one alpha (probability {self.disagreement:.2g}): "
+            f"hidden positives score {how} than labeled ones"
+        )
 
     @property
     def if_skipped(self) -> tuple[float, float] | None:
@@ -355,9 +369,9 @@ class AuditPosterior(Frozen):
         if self.if_skipped is not None:
             skipped = "alpha is {:.3f} if all rows that were skipped are negative, {:.3f} if all"
             lines.append(f"{skipped} are positive".format(*self.if_skipped))
-        if self.doubt:
+        for each in filter(None, (self.doubt, self.unlike)):
             lines.append(
-                f"{self.doubt}: labels did not go to positives at random, or "
+                f"{each}: labels did not go to positives at random, or "
                 f"{'what is given is' if self.judged is None else 'verdicts are'} wrong"
             )
         return "\n".join(lines)
@@ -551,6 +565,7 @@ def posterior_of(
         n_positive=tuple(map(interval, positive.T)),
         tail_probability=min(1.0, len(tails) * min(tails)) if tails else 1.0,
         disagreement=float((found.spread > 0).mean()) if several else None,
+        easier=_easier(found.purity, strata) if several else None,
         judged=judged,
         ranges=given.ranges,
         hits=given.hits,
@@ -575,6 +590,13 @@ def _alpha_of_purity(purity: float, beta: float, strata: Strata, otherwise: floa
     return found if 0 <= found < beta else otherwise
 
 
+def _easier(purity: FloatArray, strata: Strata) -> float:
+    """Probability that a smaller share of the hidden positives than of the labeled lies on top."""
+    hidden = purity * strata.n_unlabeled
+    top = hidden[:, 0] / np.maximum(hidden.sum(axis=1), _EDGE)
+    return float((top < strata.n_labeled[0] / strata.n_labeled.sum()).mean())
+
+
 def _interval(values: FloatArray, level: float) -> Interval:
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     mean = float(values.mean())
@@ -593,6 +615,36 @@ def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
     alpha, beta = shares.T
     values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
     return {name: _interval(each, level) for name, each in values.items()}
+
+
+def auc_draws(
+    counts: ScoreCounts,
+    shares: FloatArray,
+    ratio: FloatArray,
+    cut: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return the AUC for each draw of alpha and beta.
+
+    A sample whose observed AUC is high by chance has many labeled rows above a cut, to which
+    ``ratio`` refers.
+    """
+    from scipy.special import ndtri
+
+    from purecover.intervals.resampling import resampler_for
+
+    labeled, unlabeled = resampler_for(counts).draw_many(rng, _FEW)
+    high = counts.thresholds >= cut
+    f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
+    above = np.cumsum(unlabeled, axis=1) - unlabeled / 2
+    seen = 1 - (labeled * above).sum(axis=1) / labeled.sum(axis=1) / unlabeled.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        link = float(np.nan_to_num(np.corrcoef(f_l / np.maximum(f_u, _EDGE), seen)[0, 1]))
+    rank = np.argsort(np.argsort(ratio, kind="stable"), kind="stable")
+    chance = link * ndtri((rank + 0.5) / rank.size)
+    chance += (1 - link**2) ** 0.5 * rng.standard_normal(rank.size)
+    observed = counts.auc_pu + max(auc_pu_variance(counts), 0.0) ** 0.5 * chance
+    return np.asarray((0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0])).clip(0, 1))
 
 
 class PosteriorDraws:

@@ -19,8 +19,9 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._inputs import encode_labels, refuse_frame
-from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
+from purecover.exceptions import InvalidInputError
 
 Kind = Literal["top", "random", "stratified"]
 KINDS = ("top", "random", "stratified")
@@ -70,10 +71,14 @@ class ScoredLabels(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """Sixteen digits by which data are known again."""
-        content = (self.scores + 0.0).tobytes() + self.labeled.tobytes()
-        content += b"" if self.negative is None else self.negative.tobytes()
-        return hashlib.sha256(content).hexdigest()[:16]
+        """Sixteen digits by which data are known again; half of them whatever the order is."""
+        rows = (self.scores + 0.0, self.labeled, self.negative)
+        columns = [each for each in rows if each is not None]
+        order = np.lexsort(columns[::-1])
+        return "".join(
+            hashlib.sha256(b"".join(each[at].tobytes() for each in columns)).hexdigest()[:8]
+            for at in (order, slice(None))
+        )
 
     @property
     def unlabeled(self) -> BoolArray:
@@ -110,6 +115,8 @@ class AuditDesign(Frozen):
         Numbers of rows in each stratum, judged or not.
     checksum : str
         By which the scores and labels are known again.
+    reason : str
+        Why these rows, if they were chosen for a figure.
     """
 
     kind: str
@@ -120,6 +127,7 @@ class AuditDesign(Frozen):
     n_unlabeled: IntArray
     n_labeled: IntArray
     checksum: str
+    reason: str = ""
 
     @classmethod
     def _of(
@@ -195,7 +203,8 @@ class AuditDesign(Frozen):
         of, where = self.n_unlabeled.sum(), ""
         if self.kind == "top":
             of, where = self.n_unlabeled[0], f" with {self.where(0)}"
-        return f"{self.rows.size - n_labeled:,} of {of:,} unlabeled rows{where}{beside}"
+        why = f"; {self.reason}" if self.reason else ""
+        return f"{self.rows.size - n_labeled:,} of {of:,} unlabeled rows{where}{beside}{why}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,15 +254,12 @@ class JudgedRows(Frozen):
         found = read_verdicts(verdicts)
         valid.check_same_length("judged", found.size, data.scores.size)
         rows = np.flatnonzero((found >= 0) & (data.labeled | data.unlabeled))
-        return cls(AuditDesign._of("random", _cuts_of_all(data), rows, data), found[rows])
+        return cls(AuditDesign._of("random", cuts_of_all(data), rows, data), found[rows])
 
     def check_data(self, data: ScoredLabels) -> None:
         """Complain if the rows were drawn from other data."""
         if data.checksum != self.design.checksum:
-            hint = "pass the scores and labels that they were drawn from, in the same order"
-            raise valid.bad_value(
-                "judged", "rows of these scores and labels", "rows of others", hint
-            )
+            raise _other_data("judged", self.design.checksum, data)
 
     @classmethod
     @public
@@ -318,7 +324,7 @@ class AnswerFile(NamedTuple):
         for name in (ROW, DESIGN, answer):
             if name not in table:
                 must = f"one with a column {name!r}, as audit.draw makes one"
-                hint = "" if name != answer else "answer= (--answer) names the column of verdicts"
+                hint = "" if name != answer else "answer= (or FILE:COLUMN) names that of verdicts"
                 raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
         kind, cuts = _read_design(table[DESIGN], data)
         numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
@@ -390,100 +396,22 @@ def _read_design(words: list[str], data: ScoredLabels) -> tuple[str, list[float]
         must = f"one whose column {DESIGN!r} is as it was drawn"
         raise valid.bad_value("file", must, valid.show(words[0]))
     if checksum != f"data={data.checksum}":
-        raise valid.bad_value(
-            "file",
-            "one of rows drawn from these scores and labels",
-            "rows of other data",
-            "give the scores and labels that the rows were drawn from, in the same order",
-        )
+        raise _other_data("file", checksum.removeprefix("data="), data)
     return kind, numbers
 
 
-def _cuts_of_all(data: ScoredLabels) -> list[float]:
+def _other_data(name: str, checksum: str, data: ScoredLabels) -> InvalidInputError:
+    """Say that rows were drawn from other data, or from these in another order."""
+    got = "rows drawn from other data: another file or column, or rows have changed"
+    if checksum[:8] == data.checksum[:8]:
+        got = "rows drawn from the same scores and labels in another order"
+    must = "of rows drawn from these scores and labels"
+    hint = "give the data that the rows were drawn from, in the same order"
+    return valid.bad_value(name, must, got, hint)
+
+
+def cuts_of_all(data: ScoredLabels) -> list[float]:
     return sorted({data.reached(share) for share in STRATUM_SHARES}, reverse=True)
-
-
-@public
-def draw(
-    scores: ArrayLike,
-    labeled: ArrayLike,
-    n: int = 10,
-    *,
-    design: Kind = "top",
-    threshold: float | None = None,
-    review: int | None = None,
-    n_labeled: int = 0,
-    random_state: RandomState = 0,
-) -> AuditDesign:
-    """Draw rows to be judged by hand.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n,)
-        The scores, larger means more positive.
-    labeled : array-like of shape (n,)
-        True where the row carries the positive label.
-    n : int, default=10
-        How many unlabeled rows to judge; :func:`plan` says how many are needed.
-    design : {"top", "random", "stratified"}, default="top"
-        ``"top"`` draws from the unlabeled rows with high scores, which needs the fewest;
-        ``"random"`` from all unlabeled rows; ``"stratified"`` evenly from three strata of the
-        score, or from both sides of the threshold. Only the last two can show that labels did not
-        go to positives at random.
-    threshold : float, optional
-        The cut of the score. By default half of the labeled rows lie above it. Give the threshold
-        at which precision is wanted.
-    review : int, optional
-        The cut in other words: so many unlabeled rows with the highest scores lie above it.
-    n_labeled : int, default=0
-        How many labeled rows to judge, from all of them: where labels may be wrong, they determine
-        beta.
-    random_state : int, numpy.random.Generator or None, default=0
-        Where randomness comes from.
-
-    Returns
-    -------
-    AuditDesign
-        The rows in random order, so that judges who stop early leave a random sample too.
-
-    See Also
-    --------
-    plan : How many rows to judge.
-    combine : What the verdicts say.
-
-    Examples
-    --------
-    >>> import purecover as pu
-    >>> sample = pu.simulate.binormal(2.0).sample(500, 5000, alpha=0.3, random_state=0)
-    >>> design = pu.audit.draw(sample.scores, sample.labeled)
-    >>> print(design)
-    10 of 858 unlabeled rows with score >= 1.96668
-    """
-    data = ScoredLabels.read(scores, labeled)
-    kind = valid.check_choice("design", design, KINDS)
-    n = valid.check_integer("n", n, low=1)
-    n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
-    rng = valid.check_random_state(random_state)
-    cut = cut_of(data, threshold, review)
-    if cut is None:
-        cuts = [data.reached(TOP_SHARE)] if kind == "top" else _cuts_of_all(data)
-    else:
-        cuts = [cut]
-    stratum = data.strata(cuts)
-    unlabeled = [np.flatnonzero(data.unlabeled & (stratum == s)) for s in range(len(cuts) + 1)]
-    if kind == "top":
-        unlabeled = unlabeled[:1]
-    elif kind == "random":
-        unlabeled = [np.flatnonzero(data.unlabeled)]
-    sizes = [len(part) for part in unlabeled]
-    if n > sum(sizes):
-        where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
-        must = f"at most {sum(sizes)}, the unlabeled rows there are{where}"
-        raise valid.bad_value("n", must, str(n))
-    parts = zip(unlabeled, _spread(n, sizes), strict=True)
-    rows = [rng.choice(part, size, replace=False) for part, size in parts]
-    rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
-    return AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
 
 
 def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
@@ -498,11 +426,3 @@ def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
     # Of equal scores all are reviewed or none, unless they are the best.
     fewer = falling[falling > falling[review]] if review < falling.size else falling
     return float(fewer[-1] if fewer.size else falling[0])
-
-
-def _spread(n: int, sizes: Sequence[int]) -> list[int]:
-    """As many from each as from the others, and all of those that have too few."""
-    found = [0] * len(sizes)
-    for place, at in enumerate(np.argsort(sizes, kind="stable")):
-        found[at] = min(sizes[at], (n - sum(found)) // (len(sizes) - place))
-    return found

@@ -20,7 +20,7 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._codec import replacing
 from purecover._typing import ArrayLike, FloatArray
-from purecover.audit.answers import Purity, Strata, combine, posterior_draws
+from purecover.audit.answers import Purity, Strata, auc_draws, combine, posterior_draws
 from purecover.audit.designs import (
     ANSWER,
     DESIGN,
@@ -33,8 +33,7 @@ from purecover.audit.designs import (
     ScoredLabels,
     cut_of,
 )
-from purecover.audit.sizes import FIGURES
-from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval
@@ -51,6 +50,7 @@ _EDGE = 1e-12
 _MANY_ALIKE = 0.2
 _WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
+FIGURES = ("auc", "alpha", "precision")
 
 
 class Progress(NamedTuple):
@@ -363,25 +363,28 @@ class Judging:
     def _posterior(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
         """Return the interval of the figure, draws of it, and of the purity of each stratum."""
         rng = np.random.default_rng(0)
-        if judged.tally(labeled=False)[1].any():
+        counted = judged.tally(labeled=False)[1].any()
+        if counted:
             found = combine(judged, self.data.scores, self.data.labeled, confidence_level=_LEVEL)
-            shares, purity = found._draws, found._purity_draws
+            shares, purity, ratio = found._draws, found._purity_draws, found._ratio
+            delta = found.proportions.delta
         else:
             if self._by_scores is None:
                 asked = check_estimator(None)
                 self._by_scores = posterior_draws(asked, self._counts, None, rng)
             shares = self._by_scores
-            purity = Purity.of(shares, Strata.of(judged), rng).of_unlabeled
+            above = Purity.of(shares, Strata.of(judged), rng)
+            purity, ratio = above.of_unlabeled, above.ratio[:, 0]
+            delta = float(np.subtract(*shares.mean(axis=0)[::-1]))
         if self.figure == "auc":
-            error = max(auc_pu_variance(self._counts), 0.0) ** 0.5
-            observed = self._counts.auc_pu + error * rng.standard_normal(len(shares))
-            values = np.clip(0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0]), 0, 1)
+            values = auc_draws(self._counts, shares, ratio, self.design.cuts[0], rng)
             # As a report estimates it.
-            delta = np.subtract(*shares.mean(axis=0)[::-1])
             estimate = float(np.clip(0.5 + (self._counts.auc_pu - 0.5) / delta, 0, 1))
         else:
             values = shares[:, 0] if self.figure == "alpha" else purity[:, 0]
-            estimate = float(values.mean())
+            estimate = (
+                found.alpha.estimate if self.figure == "alpha" and counted else float(values.mean())
+            )
         low, high = map(float, np.quantile(values, _TAILS))
         interval = Interval(
             estimate=estimate,

@@ -1,34 +1,240 @@
-"""How many rows to judge."""
+"""Which rows to judge, and how many."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._typing import ArrayLike, FloatArray
+from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.audit.answers import (
     Purity,
     Strata,
+    auc_draws,
     log_binomial,
     posterior_draws,
     uniform_draws,
 )
-from purecover.audit.designs import TOP_SHARE, AuditDesign, JudgedRows, ScoredLabels, cut_of
-from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.audit.designs import (
+    KINDS,
+    TOP_SHARE,
+    AuditDesign,
+    JudgedRows,
+    Kind,
+    ScoredLabels,
+    cut_of,
+    cuts_of_all,
+)
+from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
 from purecover.proportions import check_share
 
-Figure = Literal["alpha", "auc", "precision"]
-FIGURES = ("alpha", "auc", "precision")
+Figure = Literal["auc", "alpha", "positives", "precision", "recall"]
+FIGURES = ("auc", "alpha", "positives", "precision", "recall")
+AT_A_CUT = ("precision", "recall")
+
+CUTS = (0.15, 0.3, 0.5, 0.7, 0.9)
+"""Rows above scores that these shares of the labeled rows reach are compared."""
 
 _OUTCOMES = 25
 _NARROWEST = 1e-4
+_EDGE = 1e-9
+
+
+class Outlook(NamedTuple):
+    """Rows that may be judged, and what their verdicts would tell of a figure.
+
+    ``values`` are draws of the figure, in rising order, and ``purity`` the share of positives among
+    these rows in the same draws.
+    """
+
+    values: FloatArray
+    purity: FloatArray
+    cut: float | None
+    """None for labeled rows."""
+    most: int
+
+    def width(self, n: int, level: float = 0.95) -> float:
+        """Expected width of the interval of the figure after n verdicts."""
+        from scipy.stats import binom
+
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        if n == 0:
+            return float(np.subtract(*np.quantile(self.values, tails)[::-1]))
+        # Purities that the scores make likely, and chance for each of them.
+        likely = np.random.default_rng(0).choice(self.purity, _OUTCOMES)
+        positive = binom.ppf((np.arange(_OUTCOMES) + 0.5) / _OUTCOMES, n, likely)
+        return float(np.mean([self._spread(k, n, tails) for k in positive]))
+
+    def _spread(self, k: float, n: int, tails: list[float]) -> float:
+        """Width of the interval after k of n verdicts."""
+        log = log_binomial(k, n, self.purity)
+        reached = np.cumsum(np.exp(log - log.max()))
+        low, high = self.values[np.searchsorted(reached, np.array(tails) * reached[-1])]
+        return float(high - low)
+
+
+def outlooks(
+    data: ScoredLabels, figure: str, cut: float | None, beta: float | None = None
+) -> list[Outlook]:
+    """Return what rows above one of some cuts would tell of a figure, or labeled rows of recall."""
+    if figure in AT_A_CUT and cut is None:
+        must = f"given, or 'review', for {figure} at a threshold"
+        raise valid.bad_value("threshold", must, "neither")
+    cuts = sorted({data.reached(share) for share in CUTS}) if cut is None else [cut]
+    rng = np.random.default_rng(0)
+    counts = ScoreCounts.from_scores(data.scores, data.labeled)
+    known = posterior_draws(check_estimator(None), counts, beta, rng)
+    shares = np.concatenate((known, uniform_draws(counts, beta, len(known) // 20, rng)))
+    found = []
+    for each in cuts:
+        none = np.zeros(0, dtype=np.int64)
+        strata = Strata.of(JudgedRows(AuditDesign._of("top", [each], none, data), none))
+        above = Purity.of(shares, strata, rng)
+        alpha, beta_s = shares[above.possible].T
+        purity = above.of_unlabeled[above.possible, 0]
+        values = alpha * (counts.n_unlabeled if figure == "positives" else 1)
+        if figure == "auc":
+            ratio = above.ratio[above.possible, 0]
+            values = auc_draws(counts, shares[above.possible], ratio, each, rng)
+        elif figure in AT_A_CUT:
+            share = above.share[above.possible, 0] / np.maximum(alpha, _EDGE)
+            values = purity * (share if figure == "recall" else 1)
+        order = np.argsort(values)
+        found.append(Outlook(values[order], purity[order], each, int(strata.n_unlabeled[0])))
+        if figure == "recall":
+            n_labeled = int(data.labeled.sum())
+            found.append(Outlook(values[order], beta_s[order], None, n_labeled))
+    return found
+
+
+@public
+def draw(
+    scores: ArrayLike,
+    labeled: ArrayLike,
+    n: int = 10,
+    *,
+    design: Kind = "top",
+    figure: str | None = None,
+    threshold: float | None = None,
+    review: int | None = None,
+    n_labeled: int = 0,
+    random_state: RandomState = 0,
+) -> AuditDesign:
+    """Draw rows to be judged by hand.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        The scores, larger means more positive.
+    labeled : array-like of shape (n,)
+        True where the row carries the positive label.
+    n : int, default=10
+        How many unlabeled rows to judge; :func:`plan` says how many are needed.
+    design : {"top", "random", "stratified"}, default="top"
+        ``"top"`` draws from the unlabeled rows with high scores, which needs the fewest;
+        ``"random"`` from all unlabeled rows; ``"stratified"`` evenly from three strata of the
+        score, or from both sides of the threshold. Only the last two can show that labels did not
+        go to positives at random.
+    figure : {"auc", "alpha", "positives", "precision", "recall"}, optional
+        What the interval is wanted of: the rows above the cut are judged that are expected to
+        narrow it most by these scores and labels, or labeled rows if those tell more of recall.
+        By default half of the labeled rows lie above the cut, which does for the AUC and alpha.
+    threshold : float, optional
+        The cut of the score. Give the threshold at which precision or recall is wanted.
+    review : int, optional
+        The cut in other words: so many unlabeled rows with the highest scores lie above it.
+    n_labeled : int, default=0
+        How many labeled rows to judge, from all of them: where labels may be wrong, they determine
+        beta.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from.
+
+    Returns
+    -------
+    AuditDesign
+        The rows in random order, so that judges who stop early leave a random sample too.
+
+    See Also
+    --------
+    plan : How many rows to judge.
+    combine : What the verdicts say.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(2.0).sample(500, 5000, alpha=0.3, random_state=0)
+    >>> design = pu.audit.draw(sample.scores, sample.labeled)
+    >>> print(design)
+    10 of 858 unlabeled rows with score >= 1.96668
+    """
+    data = ScoredLabels.read(scores, labeled)
+    kind = valid.check_choice("design", design, KINDS)
+    n = valid.check_integer("n", n, low=1)
+    n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
+    rng = valid.check_random_state(random_state)
+    cut, reason = cut_of(data, threshold, review), ""
+    if figure is not None:
+        kind, cut, n_more, reason = _best_for(figure, data, kind, cut, n)
+        n, n_labeled = n - n_more, n_labeled + n_more
+    if cut is None:
+        cuts = [data.reached(TOP_SHARE)] if kind == "top" else cuts_of_all(data)
+    else:
+        cuts = [cut]
+    stratum = data.strata(cuts)
+    unlabeled = [np.flatnonzero(data.unlabeled & (stratum == s)) for s in range(len(cuts) + 1)]
+    if kind == "top":
+        unlabeled = unlabeled[:1]
+    elif kind == "random":
+        unlabeled = [np.flatnonzero(data.unlabeled)]
+    sizes = [len(part) for part in unlabeled]
+    if n > sum(sizes):
+        where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
+        must = f"at most {sum(sizes)}, the unlabeled rows there are{where}"
+        raise valid.bad_value("n", must, str(n))
+    parts = zip(unlabeled, _spread(n, sizes), strict=True)
+    rows = [rng.choice(part, size, replace=False) for part, size in parts]
+    rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
+    found = AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
+    return replace(found, reason=reason)
+
+
+def _best_for(
+    figure: str, data: ScoredLabels, kind: str, cut: float | None, n: int
+) -> tuple[str, float, int, str]:
+    """Return design, cut, number of labeled rows among the n, and why these narrow the figure."""
+    valid.check_choice("figure", figure, FIGURES)
+    if kind != "top":
+        raise valid.bad_value("figure", "left out where 'design' is given", repr(figure))
+    rows = [each for each in outlooks(data, figure, cut) if each.most >= n]
+    if not rows:
+        raise valid.bad_value("n", "at most the unlabeled rows there are above a cut", str(n))
+    best = min(rows, key=lambda each: each.width(n))
+    name = {"auc": "the AUC", "positives": "the number of positives"}.get(figure, figure)
+    now, then = (
+        f"{each:,.0f}" if figure == "positives" else f"{each:.2g}"
+        for each in (best.width(0), best.width(n))
+    )
+    most = " most," if len(rows) > 1 else ""
+    reason = f"they narrow the 95 % interval of {name}{most} from {now} to about {then}"
+    if best.cut is None:
+        return "random", rows[0].cut or 0.0, n, reason
+    return kind, best.cut, 0, reason
+
+
+def _spread(n: int, sizes: Sequence[int]) -> list[int]:
+    """As many from each as from the others, and all of those that have too few."""
+    found = [0] * len(sizes)
+    for place, at in enumerate(np.argsort(sizes, kind="stable")):
+        found[at] = min(sizes[at], (n - sum(found)) // (len(sizes) - place))
+    return found
 
 
 @public
@@ -52,11 +258,12 @@ def plan(
         The data, for rows with high scores as :func:`draw` draws them. Without data the rows are a
         random sample of the unlabeled ones, and nothing but their number counts.
     width : float
-        How wide the interval may be, from its low to its high end.
-    figure : {"alpha", "auc", "precision"}, default="alpha"
-        Of what; the last is the share of positives among the unlabeled rows above the cut.
+        How wide the interval may be, from its low to its high end; of ``positives`` in rows.
+    figure : {"auc", "alpha", "positives", "precision", "recall"}, default="alpha"
+        Of what; ``positives`` is their number among the unlabeled rows, ``precision`` and
+        ``recall`` are those of unlabeled rows above the cut.
     threshold, review
-        The cut, as in :func:`draw`.
+        The cut, as in :func:`draw`. Without one that of the fewest rows counts.
     beta : float, optional
         Share of positives among the labeled, if it is known.
     alpha_guess : float or pair of floats, optional
@@ -67,7 +274,7 @@ def plan(
     Returns
     -------
     int
-        The number of rows.
+        The number of rows; 0 if the scores alone are expected to do.
 
     Raises
     ------
@@ -93,10 +300,10 @@ def plan(
     True
     """
     hint = "0.1 means an interval such as 0.2 to 0.3"
-    width = valid.check_real("width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
-    level = check_level(confidence_level)
     figure = valid.check_choice("figure", figure, FIGURES)  # type: ignore[assignment]
-    tails = [(1 - level) / 2, (1 + level) / 2]
+    most = 1e12 if figure == "positives" else 1
+    width = valid.check_real("width", width, low=_NARROWEST, high=most, closed="left", hint=hint)
+    level = check_level(confidence_level)
     if scores is None:
         given = {"labeled": labeled, "threshold": threshold, "review": review, "beta": beta}
         for name, value in given.items():
@@ -105,71 +312,40 @@ def plan(
         if figure != "alpha":
             raise valid.bad_value("figure", "'alpha' where there are no scores", repr(figure))
         share = _widest(alpha_guess)
-        return first(lambda n: _beta_width(n, share, tails) <= width, 10**10)
+        return _first(lambda n: _beta_width(n, share, level) <= width, 10**10)
     if alpha_guess is not None:
         must = "left out where scores are given, from which alpha is estimated"
         raise valid.bad_value("alpha_guess", must, valid.show(alpha_guess))
     if beta is not None:
         beta = check_share("beta", beta, closed="right")
     data = ScoredLabels.read(scores, labeled)
-    cut = cut_of(data, threshold, review)
-    cut = data.reached(TOP_SHARE) if cut is None else cut
-    rng = np.random.default_rng(0)
-    none = np.zeros(0, dtype=np.int64)
-    design = AuditDesign._of("top", [cut], none, data)
-    strata = Strata.of(JudgedRows(design, none))
-    counts = ScoreCounts.from_scores(data.scores, data.labeled)
-    known = posterior_draws(check_estimator(None), counts, beta, rng)
-    shares = np.concatenate((known, uniform_draws(counts, beta, len(known) // 20, rng)))
-    found = Purity.of(shares, strata, rng)
-    shares, purity = shares[found.possible], found.of_unlabeled[found.possible, 0]
-    error = max(auc_pu_variance(counts), 0.0) ** 0.5
-    observed = counts.auc_pu + error * rng.standard_normal(len(shares))
-    gap = shares[:, 1] - shares[:, 0]
-    values = {
-        "alpha": shares[:, 0],
-        "auc": (0.5 + (observed - 0.5) / gap).clip(0, 1),
-        "precision": purity,
-    }[figure]
-    order = np.argsort(values)
-    values, purity = values[order], purity[order]
-    # Purities that the scores make likely, and chance for each of them.
-    likely = rng.choice(purity, _OUTCOMES)
-    chance = (np.arange(_OUTCOMES) + 0.5) / _OUTCOMES
-
-    def narrow(n: int) -> bool:
-        from scipy.stats import binom
-
-        positive = binom.ppf(chance, n, likely)
-        return float(np.mean([spread(values, purity, k, n, tails) for k in positive])) <= width
-
-    most = int(strata.n_unlabeled[0])
-    if most == 0 or not narrow(most):
+    kinds = outlooks(data, figure, cut_of(data, threshold, review), beta)
+    if min(each.width(0, level) for each in kinds) <= width:
+        return 0
+    enough = [each for each in kinds if each.most and each.width(each.most, level) <= width]
+    if not enough:
         raise IdentifiabilityError(
-            f"{{function}} cannot expect a width of {width:g} for {figure} even if all {most:,} "
-            f"unlabeled rows with score >= {cut:.6g} are judged.\n"
+            f"{{function}} cannot expect a width of {width:g} for {figure} even if all unlabeled "
+            "rows with high scores are judged.\n"
             "Hint: a larger width, or a random sample, planned without scores"
         )
-    return first(narrow, most)
+    return min(_first(partial(_is_narrow, each, width, level), each.most) for each in enough)
 
 
-def spread(values: FloatArray, purity: FloatArray, k: float, n: int, tails: list[float]) -> float:
-    """Width of the interval of rising values after k of n verdicts."""
-    log = log_binomial(k, n, purity)
-    reached = np.cumsum(np.exp(log - log.max()))
-    low, high = values[np.searchsorted(reached, np.array(tails) * reached[-1])]
-    return float(high - low)
+def _is_narrow(rows: Outlook, width: float, level: float, n: int) -> bool:
+    return rows.width(n, level) <= width
 
 
-def _beta_width(n: int, share: float, tails: list[float]) -> float:
+def _beta_width(n: int, share: float, level: float) -> float:
     """Width of the interval of alpha after as many positives as expected."""
     from scipy.special import betaincinv
 
+    tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = betaincinv(0.5 + share * n, 0.5 + (1 - share) * n, tails)
     return float(high - low)
 
 
-def first(enough: Callable[[int], bool], most: int) -> int:
+def _first(enough: Callable[[int], bool], most: int) -> int:
     """The smallest number that is enough, if larger ones are."""
     low, high = 0, 1
     while high < most and not enough(high):

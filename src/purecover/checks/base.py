@@ -111,8 +111,6 @@ class CheckContext:
         Whether the intervals of the report vary alpha and beta too.
     estimation : PriorEstimate or None
         How alpha and beta were estimated, if they were.
-    beta_given : bool
-        Whether the caller gave beta; False if it is 1 by default with a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
     audit : UncertainProportions or None
@@ -129,7 +127,6 @@ class CheckContext:
     n_groups: int | None = None
     interval_varies_proportions: bool = False
     estimation: PriorEstimate | None = None
-    beta_given: bool = True
     stated: tuple[str, float] | None = None
     audit: UncertainProportions | None = None
 

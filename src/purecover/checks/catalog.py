@@ -349,9 +349,9 @@ def scores_of_training_rows(context: CheckContext) -> Finding:
     return fired(
         f"{says}. Scores of rows that the model was trained on look like this; the AUC is then too "
         "high and alpha too low.",
-        "score each row by a model that has not seen it (cross_fit_scores, evaluate_model). If "
-        "these scores are such, hardly any unlabeled row is positive: pass alpha=0 if all are "
-        "labeled.",
+        "score each row by a model that was not trained on it (cross_fit_scores, evaluate_model). "
+        "If these scores are held out, hardly any unlabeled row is positive: pass alpha=0 if every "
+        "positive is labeled.",
     )
 
 
@@ -429,8 +429,8 @@ def alpha_close_to_beta(context: CheckContext) -> Finding:
         return quiet(f"{says}; errors are magnified {1 / delta:.2g} times.")
     return fired(
         f"{says}, so every error of an observed rate is magnified {1 / delta:.3g} times.",
-        "read the intervals, not the point values, and look at the sensitivity to alpha; a "
-        "purer labeled sample or an unlabeled one with fewer positives would help.",
+        "read the intervals, not the point values. Cleaner labels or an unlabeled sample with "
+        "fewer positives would help.",
     )
 
 
@@ -455,11 +455,11 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         taken = f"take the {context.stated[0].replace('_', ' ')} and beta={p.beta:.4g}"  # type: ignore[index]
     otherwise = f"with {off} the AUC would be {low:.3f} or {high:.3f}"
     if p.alpha < ALPHA_RARE:
-        otherwise += ", and precision is in proportion to alpha"
+        otherwise += ", and precision is proportional to alpha"
     return fired(
         f"the intervals {taken} as exact; {otherwise}.",
-        "to include uncertainty about alpha, use recover_bounds(alpha_range=...), or omit alpha to "
-        "have it estimated.",
+        "to include uncertainty about alpha, pass a range, such as alpha=(0.2, 0.3), or omit alpha "
+        "to have it estimated.",
     )
 
 
@@ -576,8 +576,8 @@ def estimate_at_edge(context: CheckContext) -> Finding:
     if not estimation.at_edge:
         return quiet(f"{says} lie inside the range of the method.")
     return fired(
-        f"{says} lie at an end of what the method can return, and the truth may lie beyond.",
-        "ask another estimator, or pass alpha if it is known.",
+        f"{says} are at an end of what the method can return; the true values may lie beyond.",
+        "use another estimator, or pass alpha if you know it.",
     )
 
 
@@ -600,7 +600,7 @@ def noise_corrected(context: CheckContext) -> Finding:
             how = "the labels are probably clean" if sure else "they are more likely clean than not"
             return quiet(f"{says}, and beta is estimated as {beta:.3f}: {how}.")
         if probability >= UNLIKELY:
-            says += ", which leaves it open"
+            says += ", so that wrong labels are possible"
     elif p_value is None or math.isnan(p_value):
         return not_applicable("the labels could not be tested.")
     else:
@@ -636,20 +636,39 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
 def scores_contradict_audit(context: CheckContext) -> Finding:
     """Judged rows and scores should leave the same alpha open."""
     audit: Any = context.audit
+    left = ""
+    if (ends := getattr(audit, "if_skipped", None)) is not None:
+        left = " Rows that were drawn have no verdict: alpha is {:.3f} if all of them are negative"
+        left = f"{left}, {{:.3f}} if all are positive.".format(*ends)
     if not audit.doubt:
-        return quiet("the scores do not contradict the audit.")
+        return quiet(f"the scores do not contradict the audit.{left}")
     return fired(
-        f"{audit.doubt}; alpha and beta follow the judged rows.",
+        f"{audit.doubt}; alpha and beta follow the judged rows.{left}",
         "check whether the judged rows were drawn at random and judged right. If so, an assumption "
         "about the scores fails. If it is that labels went to positives at random, the AUC is "
         "wrong whatever alpha is.",
     )
 
 
+@check("PU022", "hidden positives are unlike labeled ones", "warning", "random labels", "audit")
+def strata_disagree(context: CheckContext) -> Finding:
+    """Judged rows of several strata fit one alpha if labels went to positives at random."""
+    audit: Any = context.audit
+    if audit.disagreement is None:
+        return not_applicable("judged rows of one stratum cannot tell.")
+    if not audit.unlike:
+        return quiet("judged rows of all strata fit one alpha.")
+    return fired(
+        f"{audit.unlike}. Alpha and the numbers of positives follow the judged rows of each "
+        "stratum; the AUC and recall are those of positives like the labeled ones.",
+        "check how rows were chosen for labeling; for all positives see judge_hidden.",
+    )
+
+
 _JUDGE = (
-    "judge rows with high scores by hand (purecover audit sample FILE). If the "
+    "judge ten rows with high scores (purecover judge FILE). If the "
     "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
-    "determine alpha alone. Or pass alpha if it can be found otherwise."
+    "determine alpha alone. Or pass alpha, or a range of it, if you know one."
 )
 
 
@@ -660,8 +679,8 @@ def not_identifiable(context: CheckContext) -> Finding:
     if estimation.identifiable:
         return quiet(f"the interval of beta - alpha by {estimation.estimator} is narrow enough.")
     return fired(
-        f"{_shares(estimation)} are estimates: whether the highest scores are all positives "
-        f"cannot be seen from scores. {_allowed(estimation)}",
+        f"{_shares(estimation)} are estimates: scores cannot show whether the highest ones are all "
+        f"positives. {_allowed(estimation)}",
         _JUDGE,
     )
 
@@ -684,81 +703,31 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
     )
     if interval.high <= MANIFOLD * max(interval.low, 1 / n):
         return quiet(f"{says}.")
-    return fired(f"{says}. Precision and the numbers of positives are in proportion.", _JUDGE)
+    return fired(
+        f"{says}. Precision and the numbers of positives are proportional to alpha.", _JUDGE
+    )
 
 
 @check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
 def noise_overlooked(context: CheckContext) -> Finding:
-    """Labels are wrong although a method, or a beta of 1 by default, takes them as clean."""
+    """Labels are wrong although a method takes them as clean."""
     estimation = context.estimation
     if estimation is None:
-        return _noise_beside_alpha(context)
+        return not_applicable("alpha was given.")
     if estimation.beta_given or estimation.beta_estimated:
         return not_applicable("beta was given or estimated.")
     p_value = estimation.clean_p_value
     if p_value is None or math.isnan(p_value):
         return not_applicable("the labels could not be tested.")
-    says = f"{estimation.estimator} takes labels as clean, and the test of it has p = {p_value:.2g}"
+    says = (
+        f"{estimation.estimator} assumes clean labels, and the test of them has p = {p_value:.2g}"
+    )
     if p_value > SIGNIFICANCE:
         return quiet(f"{says}.")
     return fired(
         f"{says}: some labels are probably wrong, and alpha is then too large.",
-        "use NoisyLabels around the estimator, or the default, which estimates beta too; pass beta "
-        "if you know it.",
-    )
-
-
-LOWEST = 0.2
-"""Share of the unlabeled, those with the lowest scores, among whom wrong labels are sought."""
-
-GRANTED = 2.5
-"""Times as many positives as normal scores would have may score so low, since tails differ."""
-
-FEW_POSITIVES = 0.01
-"""Positives that score so low, at least, as :func:`purecover.estimators.clean_test` assumes."""
-
-
-def _noise_beside_alpha(context: CheckContext) -> Finding:
-    r"""Find more labeled rows among the lowest scores than scores as good as these explain.
-
-    How many positives score so low follows, for normal scores, from alpha and from how many of the
-    unlabeled score above the median of the labeled, which a few wrong labels move little; more
-    than twice as many are granted.
-    """
-    from scipy.special import betainc, ndtr, ndtri
-
-    counts, p = context.counts, context.proportions
-    if context.beta_given:
-        return not_applicable("beta was given.")
-    above = np.append(0.0, np.cumsum(counts.unlabeled) / counts.n_unlabeled)
-    median = np.interp(0.5, np.append(0.0, np.cumsum(counts.labeled) / counts.n_labeled), above)
-    fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
-    if fpr >= 0.5 or p.beta != 1:
-        return not_applicable("the scores do not show how low positives may score.")
-    excess, error = concavity_excess(counts)
-    if excess > 2 * error:
-        return not_applicable("scores whose curve is not concave do not show wrong labels (PU009).")
-    distance = -float(ndtri(fpr))  # between the means of negatives and positives
-    borders = np.linspace(-8.0, 8.0 + distance, 4001)
-    below = p.alpha * ndtr(borders - distance) + (1 - p.alpha) * ndtr(borders)
-    explained = float(ndtr(np.interp(LOWEST, below, borders) - distance))
-    granted = min(max(FEW_POSITIVES, GRANTED * explained), 1 - 1e-9)
-    passed = np.append(0.0, np.cumsum(counts.unlabeled[::-1]) / counts.n_unlabeled)
-    labeled = np.append(0.0, np.cumsum(counts.labeled[::-1]) / counts.n_labeled)
-    size = effective_sizes(counts)[0]
-    found = float(np.interp(LOWEST, passed, labeled))
-    k = found * size
-    p_value = float(betainc(k, size - k + 1, granted)) if k > 0 else 1.0
-    says = (
-        f"{100 * found:.2g} % of the labeled score among the lowest fifth of the unlabeled, where "
-        f"scores as good as these would have up to {100 * granted:.2g} % of the positives"
-    )
-    if p_value > FALSE_ALARM_RATE:
-        return quiet(f"{says}.")
-    return fired(
-        f"{says}: some labels are probably wrong, while beta is 1 because nothing was said of it.",
-        "pass beta if you know it, or leave alpha out to have both estimated; if the labels are "
-        "verified, pass beta=1.",
+        "use the default estimator, which estimates beta too, or wrap the estimator in "
+        "NoisyLabels; pass beta if you know it.",
     )
 
 

@@ -1,6 +1,6 @@
 """Worker process of the local page: it reads tasks and writes answers as lines of JSON.
 
-``python -P -m purecover.cli._worker ROOT KIND MEMORY`` reads tasks from standard input until the
+``python -P -m purecover.cli._worker ROOT MEMORY KIND`` reads tasks from standard input until the
 server leaves. Files are read by what the command line reads them with, and the report says which
 command makes the same. No object is ever pickled.
 """
@@ -20,7 +20,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -65,7 +64,6 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     from purecover.documents.summary import headline
 
     given = task.request.given
-    given["score"] = tuple(given["score"])
     columns = Columns.among(given)
     roles = {role: given.pop(role, None) for role in ("truth", "groups")}
     settings = {n: value for n, value in given.items() if n not in Columns.__dataclass_fields__}
@@ -80,9 +78,6 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
         def advance(done: int, total: int) -> None:
             tell(Step("Resampling", int(done), int(total)))
 
-        for name in ("alpha", "hits"):
-            if isinstance(settings.get(name), list):
-                settings[name] = tuple(settings[name])
         found = evaluate_rows(rows, progress=advance, **settings)
     tell(Step("Writing the report"))
     source = rows.source(task.file)
@@ -93,8 +88,8 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
     notes = [*said, *blank_notes(source)]
     if len(columns.score) > 1:
-        return Evaluated(notes, {}, comparison_headline(found).lines)
-    return Evaluated(notes, _figures(found), headline(found).lines)
+        return Evaluated(notes, comparison_headline(found).lines)
+    return Evaluated(notes, headline(found).lines)
 
 
 def judge_rows(task: Judge) -> Judged:
@@ -131,7 +126,7 @@ def judge_rows(task: Judge) -> Judged:
     ends = (0.0, 1.0) if interval is None else (interval.low, interval.high)
     said = judging.tally()
     yes, no, skip = said["yes"], said["no"], said["skip"]
-    return Judged(upcoming, wanted.figure, *ends, status, yes, no, skip, remarks(judging))
+    return Judged(upcoming, *ends, status, yes, no, skip, remarks(judging))
 
 
 def _command(file: str, request: ReportRequest) -> str:
@@ -141,20 +136,12 @@ def _command(file: str, request: ReportRequest) -> str:
         option = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             words += [option] if value else []
-        elif name in _PAIRS and isinstance(value, list):
+        elif name in _PAIRS and isinstance(value, tuple):
             words.append(f"{option}={_PAIRS[name].join(map(str, value))}")
         else:
-            values = value if isinstance(value, list) else [value]
+            values = value if isinstance(value, tuple) else (value,)
             words += [f"{option}={item}" for item in values]
     return shlex.join(["purecover", "evaluate", file, *words, "--json", "--html=report.html"])
-
-
-def _figures(report: Any) -> dict[str, float]:
-    """The few numbers that the list of reports shows."""
-    withheld = report.infeasible or report.contradicted  # clipped, it is no finding
-    figures = {} if withheld else {"auc": report.auc}
-    shares = report.proportions
-    return figures | {"auc_pu": report.auc_pu, "alpha": shares.alpha, "beta": shares.beta}
 
 
 def look(task: Look) -> Looked:
@@ -166,7 +153,7 @@ def look(task: Look) -> Looked:
 
 def main(argv: list[str]) -> None:
     """Work until the server leaves."""
-    root, kind, memory = argv
+    root, memory, kind = argv
     show_bars.set(False)
     output.FIELDS.set(FIELDS)
     tell = _answers()

@@ -1,10 +1,10 @@
-"""``purecover audit plan``, ``audit sample`` and ``audit estimate``."""
+"""``purecover audit plan`` and ``audit sample``."""
 
 from __future__ import annotations
 
 import csv
-import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,10 @@ from purecover.cli.output import STDIO, CommandError, show
 
 audit = App(
     name="audit",
-    help="Judge some rows by hand: how many, which, and what the verdicts say of alpha and beta.",
+    help="Judge some rows by hand: how many, and which; purecover evaluate FILE --judged uses the "
+    "verdicts.",
     default_parameter=Parameter(negative=()),
 )
-
-_WIDTH = 100
 
 
 @audit.command
@@ -61,7 +60,9 @@ def plan(**given: Any) -> int:
 
 @audit.command
 @takes(
-    f"n n_labeled design threshold review columns random_state {COLUMNS} out quiet",
+    f"n figure n_labeled design threshold review columns random_state {COLUMNS} out quiet",
+    figure="Draw the rows that narrow the interval of this most: auc, alpha, positives (their "
+    "number), precision or recall; the last two at --threshold or --review.",
     threshold="Draw rows with at least this score, to estimate precision there; by default those "
     "above the score that half of the labeled rows reach.",
     out="CSV file to write; standard output by default.",
@@ -88,7 +89,7 @@ def sample(file: str, /, **given: Any) -> int:
         _keep_answers(path)
     copied = partial(_copied, file, asked=given.get("columns"))
     rows = read_rows(file, Columns.among(given), cells=copied)
-    how = chosen(given, "n n_labeled design threshold review random_state")
+    how = chosen(given, "n figure n_labeled design threshold review random_state")
     design = pu.audit.draw(rows.scores, rows.labeled, **how)
     # Scores and labels would lead the judges.
     hidden = () if "columns" in given else (rows.columns["score"], rows.columns["labeled"])
@@ -104,10 +105,9 @@ def sample(file: str, /, **given: Any) -> int:
     else:
         with output.write_atomically("--out", path) as target:
             target.write(text.encode())
-        output.note(
-            f"{design} written to {path}; fill in its column 'positive' with yes or no",
-            quiet=quiet,
-        )
+        which = replace(design, reason="")
+        said = f"{which} written to {path}; fill in its column 'positive' with yes or no"
+        output.note("; ".join(filter(None, (said, design.reason))), quiet=quiet)
     output.note_blanks(rows.source(file), quiet=quiet)
     return 0
 
@@ -144,56 +144,3 @@ def _copied(file: str, available: list[str], *, asked: Sequence[str] | None) -> 
             "Hint: rename it, or name the columns to copy with --columns."
         )
     return list(dict.fromkeys(wanted))
-
-
-@audit.command
-@takes(
-    f"scores {COLUMNS} answer beta threshold review random_state json quiet",
-    required="scores",
-    scores="File of scores and labels that the rows were drawn from.",
-    beta="Share of positives among the labeled, if it is known; 1 means that no label is wrong.",
-    quiet="Print alpha alone.",
-)
-def estimate(file: str, /, **given: Any) -> int:
-    """Estimate alpha, beta and the true performance from the verdicts in FILE and the scores.
-
-    Parameters
-    ----------
-    file
-        What audit sample wrote, with verdicts filled in: yes or no, 1 or 0; blank where nobody
-        judged.
-    """
-    from purecover.cli.evaluate import exit_code
-    from purecover.cli.rows import Columns, read_rows
-
-    how = chosen(given, "random_state")
-    rows = read_rows(given["scores"], Columns.among(given))
-    scores, labeled = rows.scores, rows.labeled
-    judged = pu.audit.JudgedRows.read_csv(file, scores, labeled, **chosen(given, "answer"))
-    found = pu.audit.combine(judged, scores, labeled, **how, **chosen(given, "beta"))
-    how |= chosen(given, "threshold review")
-    report = pu.evaluate(scores, labeled, proportions=found, **how)
-    output.deliver(
-        report,
-        given,
-        rows.source(given["scores"]),
-        text=_wrapped(f"{found}\n\n{report}"),
-        document={"audit": found, "report": report},
-    )
-    if "quiet" in given and "json" not in given:
-        output.tell(repr(found.alpha.estimate))
-    if judged.n_skipped:
-        output.note(
-            f"{judged.n_skipped:,} rows were not judged; if these are the doubtful ones, alpha is "
-            "wrong",
-            quiet="quiet" in given,
-        )
-    return exit_code(report, given)
-
-
-def _wrapped(text: str) -> str:
-    return "\n".join(
-        part
-        for line in text.splitlines()
-        for part in (textwrap.wrap(line, _WIDTH) if len(line) > _WIDTH else [line])
-    )

@@ -69,6 +69,11 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
         rows = read_rows(file, columns, several=True, **chosen(given, "truth groups judged"))
         found = evaluate_rows(rows, **settings)
         source = rows.source(file)
+        if n := getattr(rows.judged, "n_skipped", 0):
+            note = (
+                f"{n:,} drawn rows have no verdict; alpha is wrong if these are the doubtful ones"
+            )
+            output.note(note, quiet="quiet" in given)
     else:
         found, source = evaluate_counted(files, counted, columns, by, settings)
     if by is None:

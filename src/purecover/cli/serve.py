@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.resources import as_file, files
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,7 +12,6 @@ from purecover.exceptions import MissingDependencyError
 
 # -P: without it a module in the current folder, next to the data, would be taken for Python's own.
 WORKER = (sys.executable, "-P", "-m", "purecover.cli._worker")
-HOST = "127.0.0.1"
 
 
 @takes(
@@ -49,20 +47,17 @@ def serve(**given: Any) -> int:
         note(f"open {address}", quiet=quiet)
         note("Ctrl-C stops it and removes the files that were sent to it", quiet=quiet)
 
-    with as_file(files("purecover") / "data" / "example_scores.csv") as example:
-        settings = Settings(
-            worker=WORKER,
-            example=example,
-            token=token_urlsafe(32) if given.get("token", True) else None,
-            max_upload=given.get("max_upload", 200_000_000),
-            job_timeout=timeout,
-        )
-        browser = given.get("browser", True)
-        try:
-            listen(settings, host=HOST, port=port, announce=announce, browser=browser)
-        except OSError as error:
-            raise CommandError(
-                f"the server cannot listen on port {port}: {error.strerror or error}.\n"
-                "Hint: --port 0 takes a free port."
-            ) from error
+    settings = Settings(
+        worker=WORKER,
+        token=token_urlsafe(32) if given.get("token", True) else None,
+        max_upload=given.get("max_upload", 200_000_000),
+        job_timeout=timeout,
+    )
+    try:
+        listen(settings, port=port, tell=announce, browser=given.get("browser", True))
+    except OSError as error:
+        raise CommandError(
+            f"the server cannot listen on port {port}: {error.strerror or error}.\n"
+            "Hint: --port 0 takes a free port."
+        ) from error
     return 0

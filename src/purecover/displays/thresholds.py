@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, FloatArray, Repair, Target
-from purecover._validation import (
-    bad_value,
-    check_choice,
-    check_instance,
-    check_names,
-    check_real,
-    public,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
 from purecover.displays.curves import stacked, titled
@@ -103,13 +97,15 @@ class ThresholdDisplay(base.Display):
         against: Against = "threshold",
         name: str | None = None,
     ) -> None:
-        check_instance("curves", curves, MetricCurves, "make it with recover_metric_curves(...)")
-        check_choice("against", against, tuple(_AXIS_LABELS))
-        self.metrics = check_names("metrics", metrics, tuple(curves.curves))
+        valid.check_instance(
+            "curves", curves, MetricCurves, "make it with recover_metric_curves(...)"
+        )
+        valid.check_choice("against", against, tuple(_AXIS_LABELS))
+        self.metrics = valid.check_names("metrics", metrics, tuple(curves.curves))
         if not self.metrics:
-            raise bad_value("metrics", "at least one name", "none")
+            raise valid.bad_value("metrics", "at least one name", "none")
         if choice is not None and not isinstance(choice, ThresholdChoice):
-            choice = check_real("choice", choice, hint="take one from choose_threshold(...)")
+            choice = valid.check_real("choice", choice, hint="take one from choose_threshold(...)")
         self.curves = curves
         self.choice = choice
         self.against = against
@@ -172,7 +168,7 @@ class ThresholdDisplay(base.Display):
         if threshold is not None and criterion is not None:
             raise InvalidInputError(f"{cls.__name__} takes 'threshold' or 'criterion', not both.")
         if value is not None and criterion is None:
-            raise bad_value("criterion", "given with a value", "None")
+            raise valid.bad_value("criterion", "given with a value", "None")
         counts, mixture = cls._read(scores, labeled, options)
         curves = recover_metric_curves(counts, mixture, target=target, repair=repair)
         choice: ThresholdChoice | float | None = threshold

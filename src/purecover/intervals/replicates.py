@@ -898,7 +898,7 @@ def curve_band(
     >>> counts = ScoreCounts.from_counts([0.9, 0.2], labeled=[625, 375], unlabeled=[275, 725])
     >>> band = curve_band(counts, MixtureProportions(0.25, 0.75), "decision", random_state=0)
     >>> print(f"{band.estimate[49]:.3f} [{band.low[49]:.3f}, {band.high[49]:.3f}]")
-    0.125 [0.086, 0.171]
+    0.125 [0.082, 0.165]
     """
     check_data(counts, proportions, warns=estimator is None)
     valid.check_choice("curve", curve, ("calibration", "decision"))

@@ -16,16 +16,8 @@ from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import MixtureProportions
-from purecover.recovery.means import (
-    Masses,
-    brier,
-    brier_parts,
-    check_probabilities,
-    even_bins,
-    expected_calibration_error,
-    isotonic_frequency,
-    recalibration,
-)
+from purecover.recovery import means
+from purecover.recovery.means import Masses, check_probabilities
 from purecover.recovery.rates import check_data
 
 
@@ -142,21 +134,21 @@ def recover_calibration(
     check_probabilities(counts, proportions)
     prior = proportions.prior(target, counts)
     masses = Masses.of(counts, proportions.alpha, proportions.beta)
-    miscalibration, discrimination = brier_parts(masses, prior)
-    intercept, slope = recalibration(masses, prior)
+    miscalibration, discrimination = means.brier_parts(masses, prior)
+    intercept, slope = means.recalibration(masses, prior)
     observed = Masses.of(counts, 0.0, 1.0)
     return CalibrationCurve(
         predicted=masses.scores[::-1],
-        frequency=isotonic_frequency(masses, prior)[::-1],
-        frequency_pu=isotonic_frequency(observed, counts.labeled_share)[::-1],
+        frequency=means.isotonic_frequency(masses, prior)[::-1],
+        frequency_pu=means.isotonic_frequency(observed, counts.labeled_share)[::-1],
         prior=prior,
-        brier=float(brier(masses, prior)),
+        brier=float(means.brier(masses, prior)),
         miscalibration=miscalibration,
         discrimination=discrimination,
         uncertainty=prior * (1 - prior),
         slope=slope,
         intercept=intercept,
-        ece=expected_calibration_error(masses, prior),
+        ece=means.expected_calibration_error(masses, prior),
     )
 
 
@@ -258,7 +250,7 @@ def calibration_test(
     if not 0 < largest < math.inf:  # nothing is expected, or more than a double can hold
         return CalibrationTest(statistic=math.nan, df=0, p_value=math.nan)
     n_bins = max(min(n_bins, int(n_labeled / 20)), 1)
-    starts = even_bins(masses.unlabeled * ratio, n_bins)
+    starts = means.even_bins(masses.unlabeled * ratio, n_bins)
     seen, expected, squares = (
         np.add.reduceat(each, starts)
         for each in (masses.labeled, masses.unlabeled * ratio, masses.unlabeled * ratio**2)

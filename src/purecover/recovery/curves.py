@@ -16,13 +16,7 @@ from purecover.counts import PURoc, ScoreCounts, auc_pu_variances, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery import repairs as _repairs
-from purecover.recovery.rates import (
-    Shares,
-    check_data,
-    map_curve,
-    pr_segment_areas,
-    trapezoids,
-)
+from purecover.recovery.rates import Shares, check_data, map_curve, pr_segment_areas, trapezoids
 from purecover.recovery.repairs import Samples
 
 REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood", "blend")

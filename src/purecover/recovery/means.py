@@ -25,9 +25,10 @@ from purecover.recovery.rates import check_data, effective_sizes
 from purecover.recovery.repairs import isotonic_regression
 
 _TINY = float(np.finfo(np.float64).eps)
+"""Probabilities are kept this far from 0 and 1 before a logarithm, as in scikit-learn."""
+
 _LARGEST = 1e100
 """Values of a function whose mean is recovered: their squares, divided by any delta, are finite."""
-"""Probabilities are kept this far from 0 and 1 before a logarithm, as in scikit-learn."""
 
 Function: TypeAlias = Callable[[FloatArray], Any] | FloatArray
 

@@ -475,18 +475,12 @@ def _identification(
     at upper bounds that hold together with 95 % confidence, and the observed AUC at the ends of its
     95 % interval.
     """
-    from purecover.estimators.inclusion import inclusion_bound
+    from purecover.estimators.inclusion import allowed_shares
 
-    beta = given.known_beta
-    level = 0.95 if beta is not None else 0.975
-    a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
-    if beta is not None:
-        ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
-    else:
-        b = inclusion_bound(counts.flipped(), confidence_level=level)
-        b = min(max(b, used.labeled_inclusion), 1.0)
-        least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
-        ends = {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least, 1.0)}
+    least = used.unlabeled_inclusion, used.labeled_inclusion
+    ends = allowed_shares(counts, 0.95, given.known_beta, least)
+    if given.known_beta is not None:
+        del ends["beta"]
     return ends | {"auc": _auc_range(counts, ends["delta"])}
 
 
@@ -655,7 +649,6 @@ class Recovery:
         intervals |= shares
 
         threshold_given = settings.threshold is not None and self.chosen_by is None
-        beta_given = given is None or given.says_beta
         context = CheckContext(
             counts=counts,
             proportions=proportions,
@@ -667,7 +660,6 @@ class Recovery:
             n_groups=rows.n_groups,
             interval_varies_proportions=varied,
             estimation=estimate,
-            beta_given=beta_given,
             stated=None if given is None else given.stated,
             audit=audit,
         )
