@@ -326,7 +326,7 @@ def test_what_contradicts_the_scores_ends_with_1(
     assert "1.0000" not in result.out
 
 
-@pytest.mark.parametrize("command", [(), ("evaluate",), ("audit", "estimate"), ("monitor",)])
+@pytest.mark.parametrize("command", [(), ("evaluate",), ("threshold",), ("monitor",)])
 def test_every_help_says_what_exit_codes_mean(run, command: tuple[str, ...]) -> None:
     shown = " ".join(run(*command, "--help").out.split())
     assert shown.count("Exit codes: 0 all is well; 1 what was given contradicts") == 1

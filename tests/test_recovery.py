@@ -1003,6 +1003,9 @@ EXTREME = {
         n_resamples=4,
         random_state=0,
     ),
+    "a report of alpha next to beta": lambda: str(
+        pu.evaluate([0.1, 0.9, 0.5, 0.2, 0.4], [1, 0, 0, 1, 0], alpha=1 - 2**-53, n_resamples=0)
+    ),
     "evidence with a tiny prior": lambda: pu.intervals.evidence_thresholds(
         [0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0], alpha=0.1, prior=1e-300, n_resamples=5
     ),
