@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GroupKFold
@@ -42,16 +41,12 @@ class Lessons:
     problems: Sequence[RealProblem]
 
     def of(self, rows: Any) -> Lessons:
-        return replace(
-            self,
-            x=self.x[rows],
-            log_odds=self.log_odds[rows],
-            noise=self.noise[rows],
-            pure=self.pure[rows],
-            family=self.family[rows],
-            mass=self.mass[rows],
-            problems=[self.problems[i] for i in np.arange(len(self.x))[rows]],
-        )
+        taken = {
+            name: getattr(self, name)[rows]
+            for name in ("x", "log_odds", "noise", "pure", "family", "mass")
+        }
+        problems = [self.problems[i] for i in np.arange(len(self.x))[rows]]
+        return replace(self, problems=problems, **taken)
 
 
 def counts_of(problem: RealProblem) -> ScoreCounts:
@@ -110,25 +105,12 @@ def families() -> dict[str, str]:
 def read_lessons(
     real: Sequence[RealProblem], again: Sequence[RealProblem], cache: Path, n_jobs: int = 2
 ) -> Lessons:
-    """Features of all problems, kept in a file, since they take a tenth of a second each."""
+    """Features of all problems, kept in a folder, since they take a tenth of a second each."""
     problems = [*real, *again]
-    keys = [_digest(p) for p in problems]
-    known: dict[str, Any] = {}
-    names: tuple[str, ...] = ()
-    if cache.is_file():
-        with np.load(cache) as kept:
-            names = tuple(map(str, kept["names"]))
-            known = dict(zip(map(str, kept["keys"]), kept["x"], strict=True))
-    missing = [i for i, key in enumerate(keys) if key not in known]
-    if missing:
-        rows = Parallel(n_jobs)(delayed(_features)(problems[i]) for i in missing)
-        names = tuple(rows[0])
-        known |= {
-            keys[i]: [row[name] for name in names] for i, row in zip(missing, rows, strict=True)
-        }
-        cache.parent.mkdir(exist_ok=True)
-        np.savez_compressed(cache, keys=list(known), names=names, x=np.array(list(known.values())))
-    x = np.array([known[key] for key in keys])
+    features = Memory(cache, verbose=0).cache(_features)
+    rows = Parallel(n_jobs)(delayed(features)(each) for each in problems)
+    names = tuple(rows[0])
+    x = np.array([[row[name] for name in names] for row in rows])
     alpha, beta = (np.array([getattr(p, name) for p in problems]) for name in ("alpha", "beta"))
     a, b = alpha / beta, (1 - beta) / (1 - alpha)
     family_of = families()
@@ -155,11 +137,6 @@ def _pure(seen: dict[str, Any], alpha: Any, beta: Any) -> Any:
 
 WIDE = 0.4
 """A posterior of the label curve that is wider says nothing."""
-
-
-def _digest(problem: RealProblem) -> str:
-    counts = np.stack((problem.labeled, problem.unlabeled))
-    return hashlib.sha256(counts.tobytes()).hexdigest()[:20]
 
 
 def _features(problem: RealProblem) -> dict[str, float]:

@@ -78,7 +78,7 @@ def summary(found: Any) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    parser.add_argument("--cache", type=Path, default=Path(".reality/first_features.npz"))
+    parser.add_argument("--cache", type=Path, default=Path(".reality/features"))
     parser.add_argument(
         "--stretch", type=float, nargs=2, default=STRETCH, help="of similar problems, for trial"
     )

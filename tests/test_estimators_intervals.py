@@ -11,7 +11,7 @@ from scipy import stats
 from tests.prior_dummies import Fixed, FixedNoisy, TopShare
 
 import purecover as pu
-from purecover.estimators import base as _intervals
+from purecover.estimators import inclusion
 from purecover.estimators.base import Inclusions, PriorEstimator
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.recovery.rates import effective_size
@@ -88,7 +88,7 @@ def test_bounds_are_the_extremes_of_a_region(
         asked.append(confidence_level)
         return first if counts.n_labeled == PLAIN.n_labeled else second
 
-    monkeypatch.setattr(_intervals, "inclusion_bound", bound)
+    monkeypatch.setattr(inclusion, "inclusion_bound", bound)
     estimator = FixedNoisy() if noisy else Fixed()
     found = estimator.fit(PLAIN).interval(method="bound", confidence_level=0.9)
     grid = np.linspace(0, 1, 41) * 0.999999  # corners at 1 are limits

@@ -21,7 +21,7 @@ from purecover._parameters import check_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import FrozenDict, public
 from purecover.counts import ScoreCounts
-from purecover.estimators.inclusion import inclusion_bound
+from purecover.estimators.inclusion import allowed_shares
 from purecover.estimators.parameters import Parametrized
 from purecover.estimators.replicates import (
     HALF_SAMPLES,
@@ -327,9 +327,8 @@ class PriorEstimator(Parametrized, ABC):
             hint = "fit the estimator to scores"
             raise valid.bad_value("method", "left out for features", repr(chosen), hint)
         if chosen == "bound":
-            return named_intervals(
-                self.proportions_, self._bounds(level), level, "one-sided bounds"
-            )
+            ends = allowed_shares(self._data, level, None if self.estimates_beta else 1.0)
+            return named_intervals(self.proportions_, ends, level, "one-sided bounds")
         if chosen == "posterior":
             # The estimate may be of all scores, and the posterior of thinned ones.
             ends = {
@@ -360,20 +359,6 @@ class PriorEstimator(Parametrized, ABC):
     def _posterior_ends(self, level: float) -> NamedEnds:  # noqa: ARG002
         must = "one that needs no posterior, which only LabelCurve has"
         raise valid.bad_value("method", must, "'posterior'", "use method='bootstrap'")
-
-    def _bounds(self, level: float) -> NamedEnds:
-        r"""Region of all proportions whose inclusions are not refuted.
-
-        With :math:`a \le A` and :math:`b \le B`, alpha rises with a and falls with b, beta
-        likewise, and delta falls with both, so the ends are taken on at corners of the region.
-        """
-        b = 0.0
-        if self.estimates_beta:
-            level = 1 - (1 - level) / 2
-            b = inclusion_bound(self._data.flipped(), confidence_level=level)
-        a = inclusion_bound(self._data, confidence_level=level)
-        least_delta = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
-        return {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least_delta, 1.0)}
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray

@@ -166,9 +166,7 @@ class DEDPUL(PriorEstimator):
     ----------
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold ``"em"`` and ``"grid"``, the two
-        candidates for alpha, the number of ``"iterations"``, the ``"scale"`` in use, and
-        ``"posterior_scores"`` with ``"posterior"``, probabilities of being positive at up to
-        100 unlabeled scores.
+        candidates for alpha, the number of ``"iterations"`` and the ``"scale"`` in use.
 
     Notes
     -----
@@ -222,27 +220,23 @@ class DEDPUL(PriorEstimator):
         return replace(flipped, thresholds=inside)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        scores, ratio, notes = self._ratio(counts)
-        falling = np.sort(ratio)[::-1]
-        prior = fixed_prior(falling)
+        ratio, notes = self._ratio(counts)
+        prior = fixed_prior(np.sort(ratio)[::-1])
         a = min(prior.a, 1.0)
         at_edge = a <= 2 * STEP
         if at_edge:
             notes += ("the estimate is at the lower end of its range: no sign of positives",)
-        every = np.unique(np.linspace(0, scores.size - 1, 100).round().astype(np.int64))
         details = {
             "em": prior.em,
             "grid": prior.grid,
             "iterations": prior.iterations,
             "scale": "logit" if _are_probabilities(counts) else "none",
-            "posterior_scores": scores[every],
-            "posterior": np.minimum(a * falling, 1.0)[every],
             "at_edge": at_edge,
         }
         return Inclusions(a, notes=notes, details=details)
 
-    def _ratio(self, counts: ScoreCounts) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-        """Unlabeled scores, decreasing; the smooth ratio of densities there; notes."""
+    def _ratio(self, counts: ScoreCounts) -> tuple[FloatArray, tuple[str, ...]]:
+        """The smooth ratio of densities at the unlabeled scores, highest first; notes."""
         x = _positions(counts)
         mass: CountArray = np.add(counts.labeled, counts.unlabeled)
         total = spread_of(x, mass)
@@ -274,7 +268,7 @@ class DEDPUL(PriorEstimator):
         wide = int(index.size * WIDE)
         rest = ratio[max(high - 2 * wide, 0) :] if ratio.size - high > wide else ratio
         rest[:] = rolling_median(rest, wide)
-        return counts.thresholds[index], ratio, notes
+        return ratio, notes
 
 
 def _are_probabilities(counts: ScoreCounts) -> bool:

@@ -102,6 +102,28 @@ def inclusion_bound(
     return float(min(1.0, np.min(high / low, initial=1.0)))
 
 
+def allowed_shares(
+    counts: ScoreCounts,
+    level: float,
+    beta: float | None = None,
+    least: tuple[float, float] = (0, 0),
+) -> dict[str, tuple[float, float]]:
+    r"""Return the ends of alpha, beta and delta that the inclusions a and b do not refute.
+
+    With :math:`a \le A` and, where beta is not known, :math:`b \le B`, alpha rises with a and falls
+    with b, beta likewise, and delta falls with both, so the ends are at corners of the region. No
+    bound is below ``least``. The three hold together at the level.
+    """
+    if beta is None:
+        level = (1 + level) / 2
+    a = min(max(inclusion_bound(counts, confidence_level=level), least[0]), 1.0)
+    if beta is not None:
+        return {"alpha": (0.0, a * beta), "beta": (beta, beta), "delta": ((1 - a) * beta, beta)}
+    b = min(max(inclusion_bound(counts.flipped(), confidence_level=level), least[1]), 1.0)
+    delta = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
+    return {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (delta, 1.0)}
+
+
 def binomial_upper(
     successes: FloatArray, trials: float | FloatArray, error: float | FloatArray
 ) -> FloatArray:

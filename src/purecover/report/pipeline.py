@@ -433,12 +433,11 @@ def _within_beta(
     counts: ScoreCounts, given: GivenProportions, estimate: PriorEstimate
 ) -> tuple[MixtureProportions, Estimation]:
     """Return the estimate with a beta in its range, by the draws of the posterior in it."""
-    from purecover.audit.answers import PosteriorDraws, posterior_of
+    from purecover.audit.answers import posterior_of
 
     found = posterior_of(counts, given)
     low, high = given.ranges["beta"]
-    again = PosteriorDraws(found)
-    clean = float((again.draws(DEFAULT_RESAMPLES)[:, 1] == 1).mean())
+    clean = float((found.draws(DEFAULT_RESAMPLES)[:, 1] == 1).mean())
     used = replace(found.proportions, origin=estimate.proportions.origin)
     estimate = replace(
         estimate,
@@ -446,7 +445,7 @@ def _within_beta(
         clean_probability=None if estimate.clean_probability is None else clean,
         notes=(*estimate.notes, f"beta was given to lie between {low:g} and {high:g}"),
     )
-    return used, Estimation(estimate, again)
+    return used, Estimation(estimate, found)
 
 
 def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
@@ -475,18 +474,12 @@ def _identification(
     at upper bounds that hold together with 95 % confidence, and the observed AUC at the ends of its
     95 % interval.
     """
-    from purecover.estimators.inclusion import inclusion_bound
+    from purecover.estimators.inclusion import allowed_shares
 
-    beta = given.known_beta
-    level = 0.95 if beta is not None else 0.975
-    a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
-    if beta is not None:
-        ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
-    else:
-        b = inclusion_bound(counts.flipped(), confidence_level=level)
-        b = min(max(b, used.labeled_inclusion), 1.0)
-        least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
-        ends = {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least, 1.0)}
+    least = used.unlabeled_inclusion, used.labeled_inclusion
+    ends = allowed_shares(counts, 0.95, given.known_beta, least)
+    if given.known_beta is not None:
+        del ends["beta"]
     return ends | {"auc": _auc_range(counts, ends["delta"])}
 
 
