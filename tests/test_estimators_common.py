@@ -594,7 +594,7 @@ def test_bad_data(make: Callable[[], PriorEstimator]) -> None:
     counts = pu.ScoreCounts.from_scores(*easy(20, 20))
     for extra in ({"labeled": [1]}, {"sample_weight": [1]}):
         with pytest.raises(
-            InvalidInputError, match=f"takes no '{next(iter(extra))}' beside a Score"
+            InvalidInputError, match=f"takes no '{next(iter(extra))}' with a Score"
         ):
             make().fit(counts, **extra)  # type: ignore[arg-type]
     none, some = np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64)

@@ -650,12 +650,12 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
     )
 
 
-@check("PU022", "hidden positives are unlike labeled ones", "warning", "random labels", "audit")
+@check("PU022", "hidden positives differ from labeled ones", "warning", "random labels", "audit")
 def strata_disagree(context: CheckContext) -> Finding:
     """Judged rows of several strata fit one alpha if labels went to positives at random."""
     audit: Any = context.audit
     if audit.disagreement is None:
-        return not_applicable("judged rows of one stratum cannot tell.")
+        return not_applicable("judged rows of one stratum do not show it.")
     if not audit.unlike:
         return quiet("judged rows of all strata fit one alpha.")
     return fired(
