@@ -655,7 +655,7 @@ def strata_disagree(context: CheckContext) -> Finding:
     """Judged rows of several strata fit one alpha if labels went to positives at random."""
     audit: Any = context.audit
     if audit.disagreement is None:
-        return not_applicable("judged rows of one stratum do not show it.")
+        return not_applicable("judged rows of one stratum do not show this.")
     if not audit.unlike:
         return quiet("judged rows of all strata fit one alpha.")
     return fired(

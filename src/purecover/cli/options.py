@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Group, Parameter
 
 from purecover.cli.output import STDIO, CommandError, option
 from purecover.exceptions import PurecoverError
@@ -338,16 +338,3 @@ def takes(
 def chosen(given: Mapping[str, Any], names: str) -> dict[str, Any]:
     """The given options among some."""
     return {name: given[name] for name in names.split() if name in given}
-
-
-def count_options(app: App) -> dict[str, int]:
-    """How many distinct options each command has; those of its own commands are its own."""
-
-    def options_of(command: App) -> set[str]:
-        inner = [name for name in command if not name.startswith("-")]
-        if inner:
-            return set().union(*(options_of(command[name]) for name in inner))
-        arguments = command.assemble_argument_collection()
-        return {each.name for each in arguments if each.name.startswith("--")}
-
-    return {name: len(options_of(app[name])) for name in app if not name.startswith("-")}
