@@ -222,7 +222,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
 
     monkeypatch.setattr(webbrowser, "open", browse)
     settings = Settings(worker=(sys.executable, "-c", OBEDIENT), token=TOKEN)
-    options = {"host": "127.0.0.1", "port": 0, "announce": announced.put, "browser": True}
+    options = {"port": 0, "tell": announced.put, "browser": True}
     thread = threading.Thread(target=server.serve, args=(settings,), kwargs=options)
     thread.start()
     try:
@@ -292,7 +292,7 @@ def test_the_oldest_files_and_reports_make_room() -> None:
             wait_for(client, jobs[-1])
         assert set(site.api.store.jobs) == set(jobs[2:])
         assert folders(site) == {*files[2:], *jobs[2:]}
-        assert client.get(f"/api/files/{files[0]}").status_code == 404
+        assert client.delete(f"/api/files/{files[0]}/answers").status_code == 404
 
 
 def test_what_nobody_uses_expires() -> None:

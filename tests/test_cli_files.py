@@ -107,6 +107,13 @@ def test_spellings_of_csv(evaluate, file, name: str, content: bytes) -> None:
     assert_same_data(evaluate(file(name, content)))
 
 
+def test_names_with_line_breaks_and_of_two_cases(evaluate, file) -> None:
+    rows = [f"{row},{-i},x" for i, row in enumerate(ROWS)]
+    for header in (HEADER + ',Score,"a\nnote"', "Score,labeled,score,x"):
+        path = file("a.csv", csv_text(header, rows))
+        assert_same_data(evaluate(path, "--score", header.partition(",")[0]))
+
+
 def test_other_columns_may_hold_anything(evaluate, file) -> None:
     rows = [f'{r},"line one, ""quoted""\nline two; {i} | x"' for i, r in enumerate(ROWS)]
     rows[3] = ROWS[3] + ',"' + "long " * 100_000 + '"'

@@ -950,6 +950,20 @@ EXTREME = {
         pu.MixtureProportions(0.999999999),
         target=1e-200,
     ),
+    "means of huge values": lambda: pu.recovery.recover_mean(
+        pu.ScoreCounts.from_scores([0.9, 0.3, 0.1], [1, 0, 0]),
+        [1e308, -1e308, 5e-324],
+        pu.MixtureProportions(1 - 1e-16),
+    ),
+    "evidence where nothing is positive": lambda: pu.intervals.evidence_thresholds(
+        pu.ScoreCounts.from_scores([0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0]),
+        pu.MixtureProportions(5e-324, 1e-12),
+        n_resamples=4,
+        random_state=0,
+    ),
+    "a report of alpha next to beta": lambda: str(
+        pu.evaluate([0.1, 0.9, 0.5, 0.2, 0.4], [1, 0, 0, 1, 0], alpha=1 - 2**-53, n_resamples=0)
+    ),
     "evidence with a tiny prior": lambda: pu.intervals.evidence_thresholds(
         [0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0], alpha=0.1, prior=1e-300, n_resamples=5
     ),

@@ -21,6 +21,7 @@ STUDIES = {
         *("--replicates", "1", "--sizes", "2000", "--reports", "1e3"),
         *("--large", "200+2000", "--only", "bbe"),
     ],
+    "judge": ["--part", "first", "--scale", "0.002", "--jobs", "1"],
     "leaderboard": ["--every", "400", "--parts", "b", "--no-slow"],
     "drill": ["--scale", "0.01", "--parts", "kill-monitor,bits,uploads"],
 }

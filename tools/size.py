@@ -16,6 +16,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {
@@ -96,10 +97,16 @@ def public_names() -> Counter[str]:
 
 def options() -> dict[str, int]:
     """Count the distinct options of each command; those of its own commands are its own."""
-    from purecover.cli.options import count_options
     from purecover.cli.shell import app
 
-    return count_options(app)
+    def options_of(command: Any) -> set[str]:
+        inner = [name for name in command if not name.startswith("-")]
+        if inner:
+            return set().union(*(options_of(command[name]) for name in inner))
+        arguments = command.assemble_argument_collection()
+        return {each.name for each in arguments if each.name.startswith("--")}
+
+    return {name: len(options_of(app[name])) for name in app if not name.startswith("-")}
 
 
 def main() -> int:

@@ -98,6 +98,9 @@ def shrink(app: Sphinx, exception: Exception | None) -> None:
                 image.convert("RGB").quantize(COLORS).save(path, optimize=True)
     for path in folder.rglob("*.html"):
         text = SCRIPT.sub("", path.read_text(encoding="utf-8"))
+        text = text.replace(
+            '<div role="list" class="citation-list">', '<div class="citation-list">'
+        )
         text = PLAIN.sub(r"\1", text)
         text = BLANKS.sub(lambda found: found[1] or "\n", text)
         path.write_text(text, encoding="utf-8")

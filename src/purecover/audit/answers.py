@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -242,6 +242,9 @@ class AuditPosterior(Frozen):
         Positives, and rows followed up, if they were given.
     """
 
+    estimates_beta: ClassVar[bool] = True
+    interval_method: ClassVar[str] = "posterior"
+
     proportions: MixtureProportions
     intervals: Mapping[str, Interval]
     from_scores: Interval
@@ -314,21 +317,22 @@ class AuditPosterior(Frozen):
             ends.append(min(self.proportions.alpha * then / now, self.proportions.beta))
         return ends[0], ends[1]
 
-    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def draws(self, n: int, rng: np.random.Generator | None = None) -> FloatArray:
         """Draw alpha and beta from the posterior.
 
         Parameters
         ----------
         n : int
             Number of rows.
-        rng : numpy.random.Generator
-            Where randomness comes from.
+        rng : numpy.random.Generator, optional
+            Where randomness comes from; a fixed seed by default.
 
         Returns
         -------
         ndarray of shape (n, 2)
             The draws.
         """
+        rng = np.random.default_rng(0) if rng is None else rng
         return np.asarray(self._draws[rng.integers(len(self._draws), size=n)])
 
     def proportions_many(self, counts: ScoreCounts, labeled: Any, unlabeled: Any) -> FloatArray:
@@ -347,6 +351,10 @@ class AuditPosterior(Frozen):
         place = np.searchsorted(self._ratio[order], f_l / np.maximum(f_u, _EDGE))
         near = place + rng.integers(-_NEAR, _NEAR + 1, n)
         return np.asarray(self._draws[order[near.clip(0, order.size - 1)]])
+
+    def interval(self, *, confidence_level: float) -> dict[str, Interval]:
+        """Return the intervals of alpha, beta and delta, as an estimator does."""
+        return _intervals(self._draws, confidence_level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -645,28 +653,6 @@ def auc_draws(
     chance += (1 - link**2) ** 0.5 * rng.standard_normal(rank.size)
     observed = counts.auc_pu + max(auc_pu_variance(counts), 0.0) ** 0.5 * chance
     return np.asarray((0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0])).clip(0, 1))
-
-
-class PosteriorDraws:
-    """A posterior in the place of an estimator."""
-
-    estimates_beta = True
-    interval_method = "posterior"
-
-    def __init__(self, posterior: AuditPosterior) -> None:
-        self.posterior = posterior
-
-    def draws(self, n: int) -> FloatArray:
-        """Draw alpha and beta, one row each."""
-        return self.posterior.draws(n, np.random.default_rng(0))
-
-    def proportions_many(self, counts: ScoreCounts, labeled: Any, unlabeled: Any) -> FloatArray:
-        """Draw alpha and beta for replicates."""
-        return self.posterior.proportions_many(counts, labeled, unlabeled)
-
-    def interval(self, *, confidence_level: float) -> dict[str, Interval]:
-        """Return the intervals of alpha, beta and delta."""
-        return _intervals(self.posterior._draws, confidence_level)
 
 
 def _prior_draws(

@@ -349,9 +349,9 @@ def scores_of_training_rows(context: CheckContext) -> Finding:
     return fired(
         f"{says}. Scores of rows that the model was trained on look like this; the AUC is then too "
         "high and alpha too low.",
-        "score each row by a model that has not seen it (cross_fit_scores, evaluate_model). If "
-        "these scores are such, hardly any unlabeled row is positive: pass alpha=0 if all are "
-        "labeled.",
+        "score each row by a model that was not trained on it (cross_fit_scores, evaluate_model). "
+        "If these scores are held out, hardly any unlabeled row is positive: pass alpha=0 if every "
+        "positive is labeled.",
     )
 
 
@@ -429,8 +429,8 @@ def alpha_close_to_beta(context: CheckContext) -> Finding:
         return quiet(f"{says}; errors are magnified {1 / delta:.2g} times.")
     return fired(
         f"{says}, so every error of an observed rate is magnified {1 / delta:.3g} times.",
-        "read the intervals, not the point values, and look at the sensitivity to alpha; a "
-        "purer labeled sample or an unlabeled one with fewer positives would help.",
+        "read the intervals, not the point values. Cleaner labels or an unlabeled sample with "
+        "fewer positives would help.",
     )
 
 
@@ -455,11 +455,11 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         taken = f"take the {context.stated[0].replace('_', ' ')} and beta={p.beta:.4g}"  # type: ignore[index]
     otherwise = f"with {off} the AUC would be {low:.3f} or {high:.3f}"
     if p.alpha < ALPHA_RARE:
-        otherwise += ", and precision is in proportion to alpha"
+        otherwise += ", and precision is proportional to alpha"
     return fired(
         f"the intervals {taken} as exact; {otherwise}.",
-        "to include uncertainty about alpha, use recover_bounds(alpha_range=...), or omit alpha to "
-        "have it estimated.",
+        "to include uncertainty about alpha, pass a range, such as alpha=(0.2, 0.3), or omit alpha "
+        "to have it estimated.",
     )
 
 
@@ -576,8 +576,8 @@ def estimate_at_edge(context: CheckContext) -> Finding:
     if not estimation.at_edge:
         return quiet(f"{says} lie inside the range of the method.")
     return fired(
-        f"{says} lie at an end of what the method can return, and the truth may lie beyond.",
-        "ask another estimator, or pass alpha if it is known.",
+        f"{says} are at an end of what the method can return; the true values may lie beyond.",
+        "use another estimator, or pass alpha if you know it.",
     )
 
 
@@ -600,7 +600,7 @@ def noise_corrected(context: CheckContext) -> Finding:
             how = "the labels are probably clean" if sure else "they are more likely clean than not"
             return quiet(f"{says}, and beta is estimated as {beta:.3f}: {how}.")
         if probability >= UNLIKELY:
-            says += ", which leaves it open"
+            says += ", so that wrong labels are possible"
     elif p_value is None or math.isnan(p_value):
         return not_applicable("the labels could not be tested.")
     else:
@@ -650,12 +650,12 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
     )
 
 
-@check("PU022", "hidden positives are unlike labeled ones", "warning", "random labels", "audit")
+@check("PU022", "hidden positives differ from labeled ones", "warning", "random labels", "audit")
 def strata_disagree(context: CheckContext) -> Finding:
     """Judged rows of several strata fit one alpha if labels went to positives at random."""
     audit: Any = context.audit
     if audit.disagreement is None:
-        return not_applicable("judged rows of one stratum cannot tell.")
+        return not_applicable("judged rows of one stratum do not show this.")
     if not audit.unlike:
         return quiet("judged rows of all strata fit one alpha.")
     return fired(
@@ -666,9 +666,9 @@ def strata_disagree(context: CheckContext) -> Finding:
 
 
 _JUDGE = (
-    "judge rows with high scores by hand (purecover audit sample FILE). If the "
+    "judge ten rows with high scores (purecover judge FILE). If the "
     "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
-    "determine alpha alone. Or pass alpha if it can be found otherwise."
+    "determine alpha alone. Or pass alpha, or a range of it, if you know one."
 )
 
 
@@ -679,8 +679,8 @@ def not_identifiable(context: CheckContext) -> Finding:
     if estimation.identifiable:
         return quiet(f"the interval of beta - alpha by {estimation.estimator} is narrow enough.")
     return fired(
-        f"{_shares(estimation)} are estimates: whether the highest scores are all positives "
-        f"cannot be seen from scores. {_allowed(estimation)}",
+        f"{_shares(estimation)} are estimates: scores cannot show whether the highest ones are all "
+        f"positives. {_allowed(estimation)}",
         _JUDGE,
     )
 
@@ -703,7 +703,9 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
     )
     if interval.high <= MANIFOLD * max(interval.low, 1 / n):
         return quiet(f"{says}.")
-    return fired(f"{says}. Precision and the numbers of positives are in proportion.", _JUDGE)
+    return fired(
+        f"{says}. Precision and the numbers of positives are proportional to alpha.", _JUDGE
+    )
 
 
 @check("PU018", "labels assumed correct may contain errors", "warning", "clean labels")
@@ -717,13 +719,15 @@ def noise_overlooked(context: CheckContext) -> Finding:
     p_value = estimation.clean_p_value
     if p_value is None or math.isnan(p_value):
         return not_applicable("the labels could not be tested.")
-    says = f"{estimation.estimator} takes labels as clean, and the test of it has p = {p_value:.2g}"
+    says = (
+        f"{estimation.estimator} assumes clean labels, and the test of them has p = {p_value:.2g}"
+    )
     if p_value > SIGNIFICANCE:
         return quiet(f"{says}.")
     return fired(
         f"{says}: some labels are probably wrong, and alpha is then too large.",
-        "use NoisyLabels around the estimator, or the default, which estimates beta too; pass beta "
-        "if you know it.",
+        "use the default estimator, which estimates beta too, or wrap the estimator in "
+        "NoisyLabels; pass beta if you know it.",
     )
 
 

@@ -44,16 +44,17 @@ def plan(**given: Any) -> int:
     if "scores" in given:
         rows = read_rows(given["scores"], Columns.among(given))
         how |= {"scores": rows.scores, "labeled": rows.labeled}
-        where = "unlabeled rows with high scores, as audit sample draws them"
+        where = f"rows, as audit sample --figure {given.get('figure', 'alpha')} draws them"
     n = pu.audit.plan(**how)
     if "json" in given:
         output.print_json({"n": n, **chosen(given, "width figure")})
     elif quiet:
         output.tell(n)
     else:
+        first = f"judge {n:,} {where}" if n else "the scores alone will do"
         output.tell(
-            f"judge {n:,} {where}\nthe 95 % interval of {given.get('figure', 'alpha')} is then "
-            f"expected to be {given['width']:g} wide"
+            f"{first}\nthe 95 % interval of {given.get('figure', 'alpha')} is then "
+            f"expected to be {given['width']:g} wide{'' if n else ' or less'}"
         )
     return 0
 

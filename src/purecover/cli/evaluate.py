@@ -47,6 +47,8 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     more_files
         Further files, folders or patterns: the rows of all are counted together.
     """
+    from purecover._validation import check_names
+    from purecover.checks import CHECKS
     from purecover.cli.counting import evaluate_counted, files_to_count
     from purecover.cli.rows import Columns, read_rows
     from purecover.documents.text import shell_text
@@ -59,7 +61,7 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     if by is not None:
         hint = "is for one report, and --by makes one for each group.\nHint: --html has all."
         output.refuse(hint, markdown=given.get("markdown"))
-    _check_codes(given)
+    check_names("fail_on", given.get("fail_on", ()), choices=CHECKS)
     counted = files_to_count(files, columns, given)
     for name in counted or files:
         output.check_outputs(given, "html markdown", not_this=name)
@@ -89,14 +91,6 @@ def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
     call: Any = pu.compare_scores if several else pu.evaluate
     scores = rows.score_columns if several else rows.scores
     return call(scores, rows.label_column, **rows.companions, **settings)
-
-
-def _check_codes(given: Mapping[str, Any]) -> None:
-    """Refuse codes in --fail-on that no check has."""
-    from purecover._validation import check_names
-    from purecover.checks import CHECKS
-
-    check_names("fail_on", given.get("fail_on", ()), choices=CHECKS)
 
 
 def exit_code(found: Any, given: Mapping[str, Any]) -> int:
@@ -378,7 +372,7 @@ def error_rates(file: str, /, **given: Any) -> int:
 
 
 @takes(
-    f"{COLUMNS} alpha beta target n_resamples json html quiet",
+    f"{COLUMNS} alpha beta target n_resamples json html",
     target="Population whose share of positives the odds follow from: population, deployment "
     "(like the unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].",
     n_resamples="Bootstrap resamples for the intervals; 500 by default.",

@@ -603,13 +603,15 @@ class DataFile:
             many = "1 bad cell" if n == 1 else f"{n} bad cells"
             shown = ", ".join(examples) + (", ..." if n > _MAX_EXAMPLES else "")
             sentences.append(f"{many} in column {show(request.columns[role])} ({shown})")
+        count = f"SELECT count(*) FROM {self.scan(self.names[:1])}"
+        n_rows = self.connection.execute(count).fetchone()[0]
         every = [cell.strip() for cells in bad.values() for _, cell, *_ in cells]
         blank_labels = [why == _NO_VALUE for _, _, why, _ in bad.get("labeled", ())]
         if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in every):
             hint = "take the percent signs out of the column; scores may have any scale."
         elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in every):
             hint = "write decimal points, and take out commas that separate thousands."
-        elif any(cells[0][3] == self._n_rows() > 1 for cells in bad.values()):
+        elif any(cells[0][3] == n_rows > 1 for cells in bad.values()):
             hint = "not one cell can be used: is that the right column?"
         else:
             hint = "purecover never drops rows by itself; correct those cells first."
@@ -618,10 +620,6 @@ class DataFile:
                 way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
                 hint = way if only else f"{way} {hint}"
         return CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
-
-    def _n_rows(self) -> int:
-        count = f"SELECT count(*) FROM {self.scan(self.names[:1])}"
-        return int(self.connection.execute(count).fetchone()[0])
 
 
 def relation(files: Sequence[DataFile], request: Request) -> Any:

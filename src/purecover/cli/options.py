@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Group, Parameter
 
 from purecover.cli.output import STDIO, CommandError, option
 from purecover.exceptions import PurecoverError
@@ -146,28 +146,28 @@ _TABLE: dict[Group, dict[str, Option]] = {
             "estimates."),
         "groups": Option(TEXT, "Column of groups of dependent rows (one patient), resampled "
             "together."),
-        "by": Option(TEXT, "Column of groups: a row of a table for each, and whole reports with "
-            "--json."),
+        "by": Option(TEXT, "Column of groups: the table has a row for each, and --json the report "
+            "of each."),
         "negatives": Option(TEXT, "Second file, of known negatives, such as "
             "mokapot.decoys.psms.txt. FILE then has no labels."),
     },
     Group("Assumptions", sort_key=2): {
-        "alpha": Option(SHARE, "Share of positives among the unlabeled, from 0 to 1, or the range "
-            "it lies in: 0.02..0.1 or '<= 0.1'. Estimated if omitted."),
+        "alpha": Option(SHARE, "Share of positives among the unlabeled, from 0 to 1, or a range "
+            "of it: 0.02..0.1 or '<= 0.1'. Estimated if omitted."),
         "judged": Option(TEXT, "Answers of people who judged rows: a file of purecover judge or "
             "audit sample, by default the one next to FILE (FILE:COLUMN if its verdicts are not in "
             "the column 'positive'); or a column of FILE."),
         "hits": Option(HITS, "A past hit rate: 25/40 if 25 of 40 unlabeled rows that were followed "
             "up for their high scores were positive."),
-        "hits_from": Option(TARGET, "Which rows were followed up: some with at least this score, "
-            "or of so many with the highest scores, as top:500. By default the highest."),
+        "hits_from": Option(TARGET, "Which rows were followed up: rows with at least this score, "
+            "or some of the 500 highest (top:500). By default the highest."),
         "beta": Option(SHARE, "Share of positives among the labeled; 1 means that no label is "
-            "wrong. By default 1 with a known alpha, estimated with an estimated one."),
+            "wrong. By default 1 if alpha is given; otherwise estimated."),
         "prior": Option(SHARE, "Share of positives in the population, instead of --alpha."),
         "label_frequency": Option(SHARE, "Probability that a positive is labeled (censoring), "
             "instead of --alpha or --prior."),
         "scenario": Option(TEXT, "How the data were drawn. case-control: labeled and unlabeled "
-            "apart. censoring: one sample, some of whose positives are labeled."),
+            "rows separately. censoring: one sample, some of whose positives are labeled."),
         "estimator": Option(TEXT, "Estimator of alpha and beta, such as alphamax-n; purecover "
             "priors lists all."),
         "assume": Option(NAMES, "Assumption that helps to estimate alpha; may be repeated. "
@@ -187,7 +187,7 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "review": Option(WHOLE, "Number of unlabeled rows you can review, instead of --threshold: "
             "the lowest threshold that flags no more of them is used."),
         "at_least": Option(VALUES, "Values of auc, recall or precision of all positives, such as "
-            "auc=0.7: how much easier than hidden positives must labeled ones be to miss them?"),
+            "auc=0.7. The report has how much easier labeled positives must be to miss them."),
         "top_k": Option(WHOLE, "Add precision and recall of this many highest-scoring unlabeled "
             "rows."),
         "probabilities": Option(FLAG, "Scores are probabilities of the true class: add Brier "
@@ -213,15 +213,15 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "width": Option(NUMBER, "Width of the interval, such as 0.1 for 0.2 to 0.3."),
         "figure": Option(TEXT, "What the interval is of: auc, alpha, positives (their number), "
             "precision or recall; the last two at --threshold or --review."),
-        "design": Option(TEXT, "top (default) draws from unlabeled rows with high scores, which "
-            "needs the fewest; random from all unlabeled rows; stratified evenly from strata of "
-            "the score."),
+        "design": Option(TEXT, "top (default) draws unlabeled rows with high scores, of which the "
+            "fewest are needed; random draws from all unlabeled rows; stratified draws evenly from "
+            "strata of the score."),
         "n": Option(WHOLE, "Number of unlabeled rows to draw (default 10)."),
         "n_labeled": Option(WHOLE, "Number of labeled rows to draw too, if labels may be wrong "
             "(default 0)."),
         "columns": Option(WORDS, "Columns to copy, with commas between them; by default all but "
-            "scores and labels, which would lead the judges."),
-        "until": Option(TEXT, "Stop when the interval is so narrow: 0.1, or 'precision 0.1'."),
+            "scores and labels, which would influence the judges."),
+        "until": Option(TEXT, "Stop when the interval has this width: 0.1, or 'precision 0.1'."),
         "judge": Option(TEXT, "Name of the judge, for a file of several."),
         "scores": Option(TEXT, "File of scores and labels: plan for its rows with high scores. "
             "Without it, plan for unlabeled rows drawn at random."),
@@ -253,7 +253,7 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "out": Option(TEXT, "CSV file to write; - for standard output."),
         "details": Option(FLAG, "Print all metrics, checks, assumptions and settings as well."),
         "strict": Option(FLAG, "Exit with 1 if a check finds an error or a warning."),
-        "fail_on": Option(WORDS, "Exit with 1 if a check with one of these codes fires: "
+        "fail_on": Option(WORDS, "Exit with 1 if one of these checks finds something, such as "
             "PU002,PU008."),
         "quiet": Option(QUIET, "Print no report, notes or progress."),
     },
@@ -285,7 +285,7 @@ _ELSEWHERE = {"frame": "FILE", "data": "FILE", "paths": "FILE",
 
 
 def option_of(parameter: str) -> str:
-    """Return what the user of a command knows a parameter of the library by."""
+    """Return the name of a parameter of the library on the command line."""
     if parameter in _ELSEWHERE:
         return _ELSEWHERE[parameter]
     name = "score" if parameter == "scores" else parameter
@@ -338,16 +338,3 @@ def takes(
 def chosen(given: Mapping[str, Any], names: str) -> dict[str, Any]:
     """The given options among some."""
     return {name: given[name] for name in names.split() if name in given}
-
-
-def count_options(app: App) -> dict[str, int]:
-    """How many distinct options each command has; those of its own commands are its own."""
-
-    def options_of(command: App) -> set[str]:
-        inner = [name for name in command if not name.startswith("-")]
-        if inner:
-            return set().union(*(options_of(command[name]) for name in inner))
-        arguments = command.assemble_argument_collection()
-        return {each.name for each in arguments if each.name.startswith("--")}
-
-    return {name: len(options_of(app[name])) for name in app if not name.startswith("-")}

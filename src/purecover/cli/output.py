@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
 import re
@@ -128,18 +127,13 @@ def check_outputs(given: Mapping[str, Any], names: str, *, not_this: str | None 
 
 
 @contextmanager
-def write_atomically(option: str, path: str, *, packs: bool = False) -> Iterator[Any]:
-    """A file that appears under its name only when it is complete; packed if its name says so."""
+def write_atomically(option: str, path: str) -> Iterator[Any]:
+    """A file that appears under its name only when it is complete."""
     from purecover._codec import replacing
 
     try:
         with replacing(Path(path)) as file:
-            if packs and path.endswith(".gz"):
-                # No name and no time inside, so that equal contents make equal files.
-                with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-                    yield packed
-            else:
-                yield file
+            yield file
     except OSError as error:
         reason = error.strerror or str(error)
         raise CommandError(f"{option} {show(path)} cannot be written: {reason}.") from error
@@ -165,7 +159,7 @@ def deliver(
     quiet = "quiet" in given
     asked = {name: make for name, make in files.items() if name in given}
     for name, make in asked.items():  # first: if that fails, nothing was printed
-        with write_atomically(f"--{name}", given[name], packs=True) as file:
+        with write_atomically(f"--{name}", given[name]) as file:
             file.write(make().encode())
     if "json" in given:
         more = {"source": source} if source else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from purecover.documents.formats import between, capitalized, ends, number, percent, share
+from purecover.documents.formats import between, capitalized, percent, share, shares_within
 from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
 from purecover.documents.summary import (
@@ -96,12 +96,10 @@ def _estimation(report: PUReport, found: PriorEstimate) -> Section:
     rows = []
     used = (found.proportions.alpha, found.proportions.beta)
     for title, (alpha, beta) in {found.estimator: used, **report.other_estimates}.items():
-        intervals = found.intervals if title == found.estimator else {}
-        values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
-        cells = {
-            key: f"{number(value)} {ends(intervals.get(key))}".rstrip()
-            for key, value in values.items()
-        }
+        intervals, cells = found.intervals if title == found.estimator else {}, {}
+        for key, value in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
+            cells[key], within = shares_within(value, intervals.get(key))
+            cells[key] += f" ({within})" if within else ""
         rows.append(Row(title, cells))
     columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
     notes = [*found.notes]

@@ -38,15 +38,6 @@ def many_headline(many: ManyReports) -> Headline:
     return Headline([lead], more, cautions or [quiet])
 
 
-def by_doubt(many: ManyReports) -> list[ManyRow]:
-    """Return evaluated rows, the most doubtful first; rows without a warning keep their order."""
-
-    def doubt(row: ManyRow) -> tuple[bool, int]:
-        return row.contradicted, len(warnings_of(row))
-
-    return sorted(many.evaluated, key=doubt, reverse=True)
-
-
 def warnings_of(row: ManyRow) -> list[tuple[str, str]]:
     """Return code and severity of the checks that warn of a row."""
     return [(code, how) for code, how in row.findings if how != "note"]
@@ -57,7 +48,15 @@ def many_blocks(many: ManyReports) -> list[Block]:
     said = many_headline(many)
     blocks: list[Block] = [said.lead]
     if many.evaluated:
-        blocks += [said.more, [many_table(many, many.metrics[:3], _MOST_ROWS)], _notes(many)]
+        lines = []
+        if (rest := max(len(many.evaluated), len(many.failed)) - _MOST_ROWS) > 0:
+            lines.append(f"... and {rest:,} more rows, which frame() and --json have.")
+        if unfit := sum(row.contradicted for row in many):
+            lines.append(
+                f"Alpha and beta contradict the scores in {number_of(unfit, 'row')} (-); other "
+                "scores of the same task use them too."
+            )
+        blocks += [said.more, [many_table(many, many.metrics[:3], _MOST_ROWS)], lines]
     if failed := many.failed:
         lines = [f"Not evaluated: {number_of(len(failed), 'row')}"]
         lines += [
@@ -70,7 +69,10 @@ def many_blocks(many: ManyReports) -> list[Block]:
 
 def many_table(many: ManyReports, metrics: Sequence[str], most: int, longest: int = 20) -> Table:
     """Return the most doubtful rows in some metrics; names have a length at most."""
-    ordered, titles = by_doubt(many), {name: METRICS[name].title for name in metrics}
+    titles = {name: METRICS[name].title for name in metrics}
+    ordered = sorted(  # rows without a warning keep their order
+        many.evaluated, key=lambda row: (not row.contradicted, -len(warnings_of(row)))
+    )
     columns = {"score": "Score", "labeled": "Labeled", "alpha": "Alpha", "observed": "Observed"}
     columns |= dict(list(titles.items())[:1])
     columns |= {"interval": f"{percent(many.confidence_level)} interval", **titles}
@@ -91,18 +93,6 @@ def many_table(many: ManyReports, metrics: Sequence[str], most: int, longest: in
             cells[name] = "-" if row.contradicted else value
         rows.append(Row(_short(row.task, longest), {key: cells[key] for key in columns}))
     return Table("", columns, rows)
-
-
-def _notes(many: ManyReports) -> list[str]:
-    lines = []
-    if (rest := max(len(many.evaluated), len(many.failed)) - _MOST_ROWS) > 0:
-        lines.append(f"... and {rest:,} more rows, which frame() and --json have.")
-    if unfit := sum(row.contradicted for row in many):
-        lines.append(
-            f"Alpha and beta contradict the scores in {number_of(unfit, 'row')} (-); other scores "
-            "of the same task use them too."
-        )
-    return lines
 
 
 def _short(value: object, longest: int = 20) -> str:

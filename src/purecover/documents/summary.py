@@ -314,6 +314,8 @@ def range_line(report: PUReport) -> str:
     # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
     step = min(_STEP, p.delta / 2, p.alpha / 2 or _STEP)
     ends = [max(p.alpha - step, 0.0), p.alpha + step]
+    if ends[1] >= p.beta:  # rounded: alpha is next to beta
+        return ""
     low, high = (min(0.5 + seen / (p.beta - alpha), 1.0) for alpha in ends)
     precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
     return (

@@ -140,7 +140,10 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     return {
         "counts": _counts(thinned),
         "settings": _settings(report),
-        "report": _figures(report),
+        "report": {
+            **picked(report, "auc", "auc_pu", "contradicted"),
+            "metrics": plain(dict(report.metrics)),
+        },
         "roc_band": _band(report.roc_band),
         "pr_band": _band(report.pr_band),
         "auc_pu_half": _half_width(report),
@@ -174,11 +177,6 @@ def _settings(report: PUReport) -> dict[str, Any]:
         "optimism": plain(None if report.bootstrap is None else report.bootstrap.optimism),
         **plain(vars(report.metrics.options)),
     }
-
-
-def _figures(report: PUReport) -> dict[str, Any]:
-    figures = picked(report, "auc", "auc_pu", "contradicted")
-    return {**figures, "metrics": plain(dict(report.metrics))}
 
 
 def _band(band: CurveBand | None) -> dict[str, Any] | None:

@@ -433,12 +433,11 @@ def _within_beta(
     counts: ScoreCounts, given: GivenProportions, estimate: PriorEstimate
 ) -> tuple[MixtureProportions, Estimation]:
     """Return the estimate with a beta in its range, by the draws of the posterior in it."""
-    from purecover.audit.answers import PosteriorDraws, posterior_of
+    from purecover.audit.answers import posterior_of
 
     found = posterior_of(counts, given)
     low, high = given.ranges["beta"]
-    again = PosteriorDraws(found)
-    clean = float((again.draws(DEFAULT_RESAMPLES)[:, 1] == 1).mean())
+    clean = float((found.draws(DEFAULT_RESAMPLES)[:, 1] == 1).mean())
     used = replace(found.proportions, origin=estimate.proportions.origin)
     estimate = replace(
         estimate,
@@ -446,7 +445,7 @@ def _within_beta(
         clean_probability=None if estimate.clean_probability is None else clean,
         notes=(*estimate.notes, f"beta was given to lie between {low:g} and {high:g}"),
     )
-    return used, Estimation(estimate, again)
+    return used, Estimation(estimate, found)
 
 
 def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
