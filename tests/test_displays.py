@@ -180,9 +180,9 @@ def test_from_predictions_refuses_half_a_story(cls: type[Display]) -> None:
         cls.from_predictions(SAMPLE.scores, SAMPLE.labeled)
     with pytest.raises(InvalidTypeError, match="'labeled'"):
         cls.from_predictions(SAMPLE.scores, alpha=ALPHA)
-    with pytest.raises(InvalidInputError, match="beside a ScoreCounts"):
+    with pytest.raises(InvalidInputError, match="with a ScoreCounts"):
         cls.from_predictions(COUNTS, SAMPLE.labeled, alpha=ALPHA)
-    with pytest.raises(InvalidInputError, match="beside a ScoreCounts"):
+    with pytest.raises(InvalidInputError, match="with a ScoreCounts"):
         cls.from_predictions(COUNTS, positive_label=1, alpha=ALPHA)
     with pytest.raises(InvalidInputError, match=r"exactly one of .* got 'alpha' and 'proportions'"):
         cls.from_predictions(COUNTS, alpha=ALPHA, proportions=PROPORTIONS)
