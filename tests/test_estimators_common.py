@@ -593,9 +593,7 @@ def test_bad_data(make: Callable[[], PriorEstimator]) -> None:
         make().fit([3.0] * 40, [True, False] * 20)
     counts = pu.ScoreCounts.from_scores(*easy(20, 20))
     for extra in ({"labeled": [1]}, {"sample_weight": [1]}):
-        with pytest.raises(
-            InvalidInputError, match=f"takes no '{next(iter(extra))}' beside a Score"
-        ):
+        with pytest.raises(InvalidInputError, match=f"takes no '{next(iter(extra))}' with a Score"):
             make().fit(counts, **extra)  # type: ignore[arg-type]
     none, some = np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64)
     thresholds = np.array([2.0, 1.0])

@@ -295,7 +295,7 @@ def test_says_when_scores_cannot_tell() -> None:
     scores = rng.normal(size=1100)  # no skill at all
     estimator = pu.estimators.LabelCurve().fit(scores, np.arange(1100) < 100)
     assert not estimator.diagnostics_["identifiable"]
-    assert any("hardly tell" in note for note in estimator.diagnostics_["notes"])
+    assert any("hardly determine" in note for note in estimator.diagnostics_["notes"])
     assert estimator.interval_["alpha"].width > 0.5
     good = pu.estimators.LabelCurve().fit(sample(3).counts)
     assert good.diagnostics_["identifiable"]

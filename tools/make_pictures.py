@@ -147,7 +147,7 @@ def ten_questions() -> Figure:
         color = GREEN if yes else ORANGE
         left.plot(example.scores[row], 6 + 7 * n, "o", color=color, ms=5)
     left.axvline(design.cuts[0], color="black", lw=0.8, ls=":")
-    left.annotate("drawn from these:", (design.cuts[0], 98), ha="right", xytext=(-6, 0),
+    left.annotate("drawn from here →", (design.cuts[0], 98), ha="right", xytext=(-6, 0),
                   textcoords="offset points", fontsize="small")  # fmt: skip
     left.set(xlabel="score (green: judged positive)", ylabel="unlabeled rows", ylim=(0, 106))
     steps = np.arange(len(lows))

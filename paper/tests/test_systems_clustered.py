@@ -69,7 +69,7 @@ def test_sum_over_clusters():
     assert [note for note in notes if "beware" in note] == [
         f"cluster {k} of 3: beware" for k in (1, 2, 3)
     ]
-    with pytest.raises(IdentifiabilityError, match="cannot be told apart"):
+    with pytest.raises(IdentifiabilityError, match="cannot be distinguished"):
         ClusteredLabels(Fixed(0.4), n_clusters=3).fit(*two_kinds())
 
 
