@@ -70,15 +70,12 @@ def test_version(run) -> None:
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (["evalute"], "evalute"),
         (["evaluate"], "FILE"),
         (["evaluate", EXAMPLE, "--alpha", "many"], "--alpha"),
-        (["evaluate", EXAMPLE, "--alpha"], "--alpha"),
         (["evaluate", EXAMPLE, "--unknown", "1"], "--unknown"),
         (["evaluate", EXAMPLE, EXAMPLE, *ALPHA], "given twice"),
         (["evaluate", EXAMPLE, "/." + EXAMPLE, *ALPHA], "given twice"),
         (["evaluate", EXAMPLE, *ALPHA, "--seed", "1.5"], "whole number"),
-        (["evaluate", EXAMPLE, *ALPHA, "--resamples", "2.7"], "whole number"),
     ],
 )
 def test_bad_usage_exits_with_2(run, argv: list[str], says: str) -> None:

@@ -141,26 +141,6 @@ def test_integers_that_floats_cannot_tell_apart_are_refused(
         assert run(tmp_path / f"{name}.{kind}", *ALPHA).code == 0
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--weight", "w", "--beta", "0.9"],
-        ["--labeled", "mark", "--positive-label", "hit"],
-        ["--labeled", "three", "--positive-label", "1", "--negative-label=-1"],
-    ],
-)
-def test_options_pass_on(run, frame, options, tmp_path, monkeypatch):
-    three = pl.when(pl.col("w") == 2).then(pl.lit(-1)).otherwise(pl.col("labeled"))
-    frame.with_columns(three=three).write_csv(tmp_path / "a.csv")
-    expected = run(tmp_path / "a.csv", *options, *ALPHA, "--json").json
-    monkeypatch.setattr(counting, "LARGE", 0)
-    found = run(tmp_path / "a.csv", *options, *ALPHA, "--json").json
-    for name in ("n_labeled", "n_unlabeled", "n_negative"):
-        assert found[name] == expected[name]
-    assert (found["n_negative"] > 0) == ("three" in options)
-    assert found["metrics"]["recovered"] == pytest.approx(expected["metrics"]["recovered"])
-
-
 LABELS = {
     "truth": ([True, None, False], []),
     "number": ([1.0, None, None], []),

@@ -274,7 +274,6 @@ def with_row(position: int, row: str) -> str:
     ("content", "says"),
     [
         ("", ["is empty"]),
-        ("\n\n  \n", ["is empty"]),
         ("score,labeled\n", ["no rows of data"]),
         ("score\n1\n2\n", ["--labeled", "'score'"]),
         ("0.5,1\n0.4,0\n", ["instead of column names"]),
@@ -282,13 +281,10 @@ def with_row(position: int, row: str) -> str:
         (with_row(4, ",1"), ["row 5 has no value"]),
         (with_row(0, "NA,1"), ["row 1", "'NA'", "means no value"]),
         (with_row(0, "inf,1"), ["'inf' is not finite"]),
-        (with_row(0, "1e999,1"), ["'1e999' is not finite"]),
         (with_row(0, "1_000,1"), ["'1_000' is not a number"]),
         (with_row(0, "0.5,"), ["'labeled'", "row 1 has no value", "add --missing-is-unlabeled."]),
         (with_row(0, "0.5,maybe"), ["'labeled'", "'maybe'", "positive_label"]),
-        (with_row(0, "0.5,2"), ["'labeled'", "two-valued"]),
         (with_row(3, "0.5"), ["CSV Error on Line: 5", "Columns: 2 Found: 1"]),
-        (with_row(3, "0.5,1,9"), ["Columns: 2 Found: 3"]),
         (with_row(3, '0.5,"1'), ["unterminated quote"]),
         (with_row(3, '"0.5"x,1'), ["unterminated quote", "Line: 5"]),
         (csv_text(rows=[f"{s},0" for s in SCORES]), ["nothing but '0'"]),
@@ -296,7 +292,6 @@ def with_row(position: int, row: str) -> str:
         (with_row(0, '"0,234",1'), ["1 bad cell", "write decimal points"]),
         (with_row(0, "12.5 %,1"), ["take the percent signs out of the column"]),
         (csv_text("name,other"), ["--score is needed", "'name', 'other'"]),
-        (csv_text("score,score"), ["--score is needed"]),
         ("score,labeled\n" + "x,1\ny,0\n", ["2 bad cells", "right column"]),
     ],
 )  # fmt: skip
@@ -311,7 +306,6 @@ def test_bad_csv(evaluate, file, content: str, says: list[str]) -> None:
     [
         ('{"score": 1, "labeled": 1}\n{"score": 2,\n', ["Malformed JSON", "line"]),
         ("1\n", ["does not hold JSON objects"]),
-        ("[1, 2]\n", ["does not hold JSON objects", "one object per line"]),
         ("[0.5, 1]\n[0.4, 0]\n", ["one object per line"]),
         ('[{"score": 1, "labeled": 1},', ["starts like a JSON array", "one object per line"]),
         ("[]\n", ["is empty"]),
@@ -320,12 +314,10 @@ def test_bad_csv(evaluate, file, content: str, says: list[str]) -> None:
         ('{"score": "x", "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["row 1 'x' is not a"]),
         ('{"score": 1, "labeled": 1}\n{"labeled": 0}\n', ["row 2 has no value"]),
         ('{"score": NaN, "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["means no value"]),
-        ('{"score": 1e999, "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["not finite"]),
         ('{"score": [1], "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["not a number"]),
         ('{"score": 1, "labeled": {}}\n{"score": 1, "labeled": 0}\n', ["two-valued", "'{}'"]),
         ('{"score": 1' + "0" * 5000 + ', "labeled": 1}\n', ["row 1", "not finite"]),
         ('{"score": ' + "[" * 100_000 + "\n", ["Malformed JSON"]),
-        ("\n\n", ["is empty"]),
     ],
 )  # fmt: skip
 def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
@@ -343,7 +335,6 @@ def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
         (b"PAR1 but not really", "Parquet"),
         (b"score,labeled\n\xff\xfe,1\n", "is not utf-8 text"),
         (gzip.compress(csv_text().encode(), mtime=0)[:-12], "damaged gzip"),
-        (gzip.compress(csv_text().encode(), mtime=0)[:20], "damaged gzip"),
         (b"\x1f\x8b" + b"junk" * 10, "damaged gzip"),
     ],
 )

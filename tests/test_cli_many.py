@@ -97,24 +97,3 @@ def test_metrics_and_strictness(run, file):
     asked = (file, "--labeled", "y", "--score", "model_a", "--alpha", "0.9", "--resamples", 0)
     assert run(*asked).code == 1
     assert run(*asked, "--strict").code == 1
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (("--score", "nothing_*", "--labeled", "y"), "no column named 'nothing_*', asked for by"),
-        (("--score", "model_a", "--labeled", "x"), "no column named 'x', asked for by --labeled"),
-        (("--score", "model_a", "--labeled", "z[2]"), "holds nothing but '0'"),
-        (("--score", "model_a", "--labeled", "y", "--by", "w"), "no column named 'w'"),
-        (
-            ("--score", "model_a", "--labeled", "y", "--labeled", "z[1]", "--by", "term"),
-            "--by takes one column",
-        ),
-        (("--labeled", "y"), "--score is needed"),
-        (("--score", "term", "--labeled", "y"), "bad cells in column 'term'"),
-    ],
-)  # fmt: skip
-def test_refusals(run, file, asked, message):
-    result = run(file, *asked)
-    assert result.code == 2
-    assert message in result.err

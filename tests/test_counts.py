@@ -130,17 +130,11 @@ def test_every_container_gives_the_same_counts(wrap):
 
 
 REFUSED_SCORES = {
-    "none": (None, InvalidTypeError, "one-dimensional"),
-    "text": ("0.5", InvalidTypeError, "one-dimensional"),
     "generator": ((x for x in SCORES), InvalidTypeError, "Hint: make a list"),
-    "function": (len, InvalidTypeError, "one-dimensional"),
-    "scalar": (0.5, InvalidInputError, "a scalar"),
     "ragged": ([[1], [2, 3]], InvalidTypeError, "one-dimensional"),
-    "empty": ([], InvalidInputError, "non-empty"),
     "probabilities": (np.zeros((8, 2)), InvalidInputError, r"Hint: .*predict_proba.*\[:, 1\]"),
     "features": (np.zeros((8, 5)), InvalidInputError, "Hint: are these features.*cross_fit_scores"),
     "words": (["a"] * 8, InvalidTypeError, "Hint: convert the column to numbers"),
-    "complex": ([1j] * 8, InvalidTypeError, "numeric"),
     "dates": (np.array(["2020-01-01"] * 8, "M8[D]"), InvalidTypeError, "numeric"),
     "spans": (np.arange(8).astype("m8[s]"), InvalidTypeError, "numeric"),
     "lists": (objects([1], *range(7)), InvalidTypeError, "numeric"),
@@ -240,12 +234,7 @@ def test_from_counts_keeps_fractions_and_negatives():
     ("arguments", "parameter", "match"),
     [
         (([1, 2], [1], [1, 1]), "labeled", r"as long as scores \(2\)|as long as"),
-        (([1, 2], [1, -1], [1, 1]), "labeled", "non-negative"),
-        (([1, 2], [0, 0], [1, 1]), "labeled", "positive somewhere"),
         (([1, 2], [1, 1], [0, 0]), "unlabeled", "positive somewhere"),
-        (([1, 2], None, [0, 0]), "labeled", "one-dimensional"),
-        (([1, np.nan], [1, 1], [1, 1]), "thresholds", "finite"),
-        (([1, 2], [1, 1], [np.inf, 1]), "unlabeled", "finite"),
         (([1, 2], [1e308, 1e308], [1, 1]), "labeled", "between 1e-120"),
     ],
 )

@@ -183,7 +183,6 @@ FEW = np.arange(60) < 3
 COMPLAINTS = {
     "too few labeled": ({"labeled": FEW}, r"'cv' .* at most the number of labeled rows, 3, got 5"),
     "one labeled": ({"labeled": [1] + [0] * 59}, r"'labeled' .* at least two labeled rows, got 1"),
-    "one fold": ({"cv": 1}, r"The 'cv' .* whole number of at least 2"),
     "a class of splitters": ({"cv": KFold}, r"The 'cv' .* a splitter of scikit-learn"),
     "parts drawn at random": ({"cv": ShuffleSplit(5, random_state=0)}, r"every row equally often"),
     "growing parts": ({"cv": TimeSeriesSplit(3)}, r"scores some rows 0 and others 1 times"),
@@ -204,10 +203,7 @@ COMPLAINTS = {
     "a single column": ({"X": X60[:, 0]}, r"The 'X' .*\n?.*shape \(60,\)"),
     "a dict": ({"X": {"a": [1, 2]}}, r"make a data frame of it"),
     "a lazy frame": ({"X": pl.LazyFrame({"a": [1]})}, r"collect a lazy frame first"),
-    "a class": ({"estimator": LogisticRegression}, r"make one: LogisticRegression\(\)"),
     "a regression": ({"estimator": LinearRegression()}, r"predict alone"),
-    "no model": ({"estimator": object()}, r"for scores from elsewhere use evaluate"),
-    "no such method": ({"method": "score_samples"}, r"The 'estimator' .* with score_samples"),
     "scores of nan": ({"estimator": Blind()}, r"12 NaN or infinite of 12 in fold 1"),
     "scores of three classes": ({"estimator": Wide()}, r"a number per row, got .* \(12, 3\)"),
 }  # fmt: skip

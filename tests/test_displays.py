@@ -172,24 +172,6 @@ def test_from_predictions(cls: type[Display]) -> None:
                 np.testing.assert_allclose(other.frame()[name], column, atol=1e-12)
 
 
-@all_classes
-def test_from_predictions_refuses_half_a_story(cls: type[Display]) -> None:
-    with pytest.raises(
-        InvalidInputError, match=rf"^{cls.__name__}\.from_predictions needs exactly"
-    ):
-        cls.from_predictions(SAMPLE.scores, SAMPLE.labeled)
-    with pytest.raises(InvalidTypeError, match="'labeled'"):
-        cls.from_predictions(SAMPLE.scores, alpha=ALPHA)
-    with pytest.raises(InvalidInputError, match="with a ScoreCounts"):
-        cls.from_predictions(COUNTS, SAMPLE.labeled, alpha=ALPHA)
-    with pytest.raises(InvalidInputError, match="with a ScoreCounts"):
-        cls.from_predictions(COUNTS, positive_label=1, alpha=ALPHA)
-    with pytest.raises(InvalidInputError, match=r"exactly one of .* got 'alpha' and 'proportions'"):
-        cls.from_predictions(COUNTS, alpha=ALPHA, proportions=PROPORTIONS)
-    with pytest.raises(InvalidTypeError, match="'proportions'"):
-        cls.from_predictions(COUNTS, proportions=(ALPHA, BETA))
-
-
 @pytest.fixture(scope="module")
 def rows() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(7)
@@ -574,17 +556,6 @@ def test_the_table_is_the_picture(case: Case) -> None:
     first = drawn(display)
     np.testing.assert_array_equal(tabled(display), first)
     np.testing.assert_array_equal(drawn(display.plot()), first)
-
-
-def test_wrong_results() -> None:
-    parameters = {case.cls: case.parameter for case in CASES.values()}
-    for cls, parameter in {**parameters, PriorsDisplay: "comparison"}.items():
-        for wrong in (None, COUNTS, [1, 2], "roc"):
-            with pytest.raises(
-                InvalidTypeError,
-                match=f"The '{parameter}' parameter of {cls.__name__} must be an? ",
-            ):
-                cls(wrong)
 
 
 def test_from_estimator_knows_the_positive_class(rows) -> None:

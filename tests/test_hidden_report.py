@@ -13,7 +13,6 @@ from scipy.special import ndtr, ndtri
 
 import purecover as pu
 from purecover.documents.hidden import MARKS
-from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 DEMO = pu.load_example()
 
@@ -99,16 +98,3 @@ def test_without_hidden_positives_there_is_no_section() -> None:
         assert "theta" not in str(report)
         assert "hidden-positives" not in report.to_html()
     assert math.isnan(report.auc)
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "says"),
-    [
-        (0.7, InvalidTypeError, "a mapping such as {'auc': 0.7}"),
-        ({"f1": 0.7}, InvalidInputError, "got 'f1'"),
-        ({"auc": 70}, InvalidInputError, "'at_least' parameter"),
-    ],
-)
-def test_what_is_refused(value: object, error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=re.escape(says)):
-        pu.evaluate(DEMO.scores, DEMO.labeled, alpha=0.4, at_least=value)

@@ -246,19 +246,6 @@ def test_likelihood_where_a_class_has_too_little_room(
     assert ours >= best - 0.02
 
 
-@pytest.mark.filterwarnings("ignore:.*contradict these scores")
-@pytest.mark.parametrize("alpha", [0.3, 0.6, 0.95])
-def test_likelihood_with_more_positives_than_the_scores_can_hold(alpha: float) -> None:
-    # Half of the unlabeled lie below every labeled row, so alpha is at most one half.
-    counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[30, 20, 0], unlabeled=[10, 40, 50])
-    roc = pu.recover_roc(
-        counts, pu.MixtureProportions(alpha), repair="likelihood", concavity_guard=False
-    )
-    assert_valid_roc(roc.fpr, roc.tpr)
-    if alpha < 0.5:
-        assert roc.tpr[2] == 1
-
-
 NO_CONTRAST = [
     (0.0, 1e-15),
     (0.0, 2e-17),
@@ -414,30 +401,12 @@ class TestAreaRules:
         assert area_under_pr(*fine, 0.2, "trapezoid") == pytest.approx(exact, abs=1e-9)
         assert area_under_pr(*fine, 0.2, "average-precision") == pytest.approx(exact, abs=1e-5)
 
-    def test_average_precision_is_scikit_learns(self) -> None:
-        from sklearn.metrics import average_precision_score
-
-        s = pu.simulate.binormal(1).sample(50, 200, alpha=0.2, random_state=0)
-        pr = pu.recover_pr(
-            s.counts, pu.MixtureProportions(0.0), target="pooled", area="average-precision"
-        )
-        assert pr.auc_pr == pytest.approx(average_precision_score(s.labeled, s.scores), abs=1e-12)
-        assert pr.auc_pr_pu == pytest.approx(pr.auc_pr, abs=1e-12)
-
     @pytest.mark.parametrize("prior", [5e-324, 2.2e-309, 1e-200])
     def test_a_vanishing_prior_has_an_area(self, prior: float) -> None:
         # Precision is 1 as long as the false-positive rate is 0 and vanishes after that.
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[1, 1], unlabeled=[0, 1])
         pr = pu.recover_pr(counts, pu.MixtureProportions(0.0), target=prior)
         assert pr.auc_pr == pytest.approx(0.5)
-
-    @pytest.mark.filterwarnings("ignore:.*contradict these scores")
-    @given(rows=tables, proportions=shares, prior=st.floats(0.01, 0.99))
-    def test_no_area_is_below_the_smallest_possible(
-        self, rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions, prior: float
-    ) -> None:
-        pr = pu.recover_pr(counts_of(rows), proportions, target=prior, repair="isotonic")
-        assert pr.auc_pr >= min_auc_pr(prior) - 1e-9
 
 
 class TestResults:
@@ -530,17 +499,6 @@ class TestThresholdChoice:
             for alpha, beta in ((0.0, 1.0), (0.2, 1.0), (0.1, 0.9))
         }
         assert len(chosen) == 1
-
-    def test_out_of_reach(self) -> None:
-        weak = pu.simulate.binormal(0.3).sample(500, 4000, alpha=0.05, random_state=0).counts
-        with pytest.raises(pu.exceptions.InvalidInputError, match="highest precision"):
-            pu.choose_threshold(weak, pu.MixtureProportions(0.05), "precision", 0.999)
-
-    def test_proportions_that_do_not_fit_are_warned_of(self, counts: pu.ScoreCounts) -> None:
-        with pytest.warns(pu.exceptions.RecoveryWarning, match="contradict these scores"):
-            pu.choose_threshold(counts, pu.MixtureProportions(0.9), "f1")
-        with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):  # the wrong way round
-            pu.choose_threshold(counts.mirrored(), pu.MixtureProportions(0.9), "f1")
 
     def test_a_curve_that_is_not_concave_is_warned_of_once(self) -> None:
         counts = pu.ScoreCounts.from_counts([2, 1, 0], [500, 0, 500], [100, 800, 100])

@@ -101,16 +101,6 @@ def test_at_the_tipping_point_the_metric_has_the_value(metric: str) -> None:
     assert tipping_theta(counts, given, metric, 0, **where) == pytest.approx(0.995)
 
 
-def test_refusals() -> None:
-    counts = pu.ScoreCounts.from_counts([2, 1], [3, 1], [1, 3])
-    given = pu.MixtureProportions(0.1)
-    for wrong in (0, 1, [0.5, 1.2], []):
-        with pytest.raises(pu.exceptions.InvalidInputError, match="'theta'"):
-            recover_hidden(counts, given, wrong)
-    with pytest.raises(pu.exceptions.InvalidInputError, match="'metric'"):
-        tipping_theta(counts, given, "f1", 0.5)
-
-
 def answers(alpha: float, hidden: float, cut: float) -> tuple[float, float]:
     """Purity of the unlabeled rows above and below a cut, in a binormal world."""
     high = norm.cdf(hidden - cut)

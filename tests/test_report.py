@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests import strategies
 
 import purecover as pu
 from purecover._validation import check_real
@@ -467,21 +465,6 @@ def test_degenerate_data_are_flagged_or_refused(case: str) -> None:
 
 
 @pytest.mark.slow
-@given(strategies.weighted_rows(max_size=30))
-@settings(max_examples=20)
-def test_any_data_give_a_report_or_a_clear_error(data: tuple[np.ndarray, ...]) -> None:
-    scores, labeled, weight = data
-    try:
-        report = pu.evaluate(scores, labeled, sample_weight=weight, n_resamples=3)
-    except pu.exceptions.PurecoverError as error:
-        assert str(error).startswith("evaluate cannot estimate")  # noqa: PT017
-        return
-    assert 0 <= report.proportions.alpha < report.proportions.beta <= 1
-    assert json.loads(report.to_json())["estimation"]["estimator"]
-    assert str(report)
-
-
-@pytest.mark.slow
 def test_identification_holds_the_truth() -> None:
     """Nothing is assumed of the scores, so the ranges must hold it, up to their 95 %."""
     hits = []
@@ -711,25 +694,6 @@ def test_a_report_is_an_ordinary_object(sample: pu.simulate.Sample) -> None:
         report.metric  # noqa: B018
     with pytest.raises(FrozenInstanceError):
         report.auc = 1.0  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("alpha", [0.3, None])
-def test_every_door_gives_the_same_figures(alpha: float | None) -> None:
-    s = pu.simulate.binormal(1.2).sample(80, 400, alpha=0.3, random_state=3)
-    worse = s.scores + np.random.default_rng(0).normal(size=s.scores.size)
-    few = {"alpha": alpha, "n_resamples": 20}
-    report = pu.evaluate(s.scores, s.labeled, **few)
-    delta = report.proportions.delta
-    assert report.auc == pytest.approx(min(0.5 + (report.auc_pu - 0.5) / delta, 1.0))
-    compared = pu.compare_scores({"a": s.scores, "b": worse}, s.labeled, **few)
-    (row,) = pu.evaluate_many({"a": s.scores}, s.labeled, **few)
-    partition = pu.monitoring.ScoreMonitor(**few).add("day", s.scores, s.labeled)
-    found = {
-        "compare_scores": (compared.reports["a"].auc, compared.reports["a"].alpha),
-        "evaluate_many": (row.recovered["roc_auc"], row.proportions.alpha),
-        "monitor": (partition.auc.estimate, partition.alpha.estimate),
-    }
-    assert found == dict.fromkeys(found, (report.auc, report.alpha))
 
 
 def test_a_data_frame_or_the_name_of_what_is_missing(
