@@ -217,7 +217,7 @@ SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
         ),
         (
             {"proportions": MixtureProportions(0.2, 0.9), "beta": 0.8},
-            "'beta' parameter of {} must be left out .*, got 0.8 beside 0.9",
+            "'beta' parameter of {} must be left out .*, got 0.8 with 0.9",
         ),
         ({"alpha": 0.5, "beta": 0.4}, "needs alpha < beta"),
     ],
