@@ -50,7 +50,10 @@ def judge(problem: RealProblem, rng: np.random.Generator) -> dict[str, float] | 
     for name, each in (("plain", plain), ("banded", banded)):
         found[name] = each.n_positive.estimate / scores.size
         found[f"{name} covers"] = scores.size in each.n_positive
-    return found | {"warned": "too small" in str(banded), "wrong": "too large" in str(banded)}
+    found |= {"warned": "too small" in str(banded), "wrong": "too large" in str(banded)}
+    clear = banded.preference
+    more = 0.0 if clear is None or clear.p_value > 0.01 else clear.probability - 0.5
+    return found | {"clear more": more > 0, "clear less": more < 0}
 
 
 def theta(scores: NDArray[np.float64], labeled: NDArray[np.bool_]) -> float:
@@ -79,18 +82,20 @@ def main() -> None:
             + [f"{np.median(at[name]):.2f}" for name in ("plain", "banded")]
             + [
                 f"{100 * at[name].mean():.0f} %"
-                for name in ("plain covers", "banded covers", "warned", "wrong")
+                for name in ("plain covers", "banded covers", *list(at)[-4:])
             ]
         )
     heads = (
         "theta", "problems", "dates: right sign", "wrong sign", "number / truth, no scores",
         "with scores", "covers, no scores", "with scores", "says too small", "says too large",
+        "sources: clear cases more often", "less often",
     )  # fmt: skip
     body = (
         f"{len(all_found)} problems of the collection in which both sources label five positives "
         "or more, and five have no label. Dates: share with p < 0.05, by the sign of theta - 0.5. "
         "Two sources: median of the estimated number over the true one, and how often the 95 % "
-        "interval covers it.\n\n"
+        "interval covers it. Last: share in which rows with both labels outrank rows with one "
+        "(p at most 0.01, check PU024), or are outranked.\n\n"
     )
     title = "Dates and sources of labels"
     publish("sources", title, body + table(heads, rows), write=options.write)
