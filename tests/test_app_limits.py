@@ -423,19 +423,6 @@ def test_workers_together_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch
         assert together <= (0.75 * size or 5 * 22 * 10**9)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--port", "70000"], "--port must be from 0 to 65535"),
-        (["--max-upload", "much"], "--max-upload must be a size such as 200MB"),
-        (["--timeout", "0"], "--timeout must be a whole number of at least 1"),
-    ],
-)
-def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["app", "--no-browser", *arguments]) == 2
-    assert says in capsys.readouterr().err
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="folders that can be locked")
 def test_a_folder_that_somebody_put_there_is_not_used() -> None:
     with running(obedient=True) as (client, site):

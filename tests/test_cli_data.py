@@ -142,20 +142,6 @@ def test_missing_keys_and_nulls_of_json_lines(run, tmp_path: Path) -> None:
     assert sizes(document) == (10, 30, 0)
 
 
-@pytest.mark.parametrize(("cell", "delimiter"), [("{},5", ";"), ("{},5", "\t"), ('"1,{}00"', ",")])
-def test_commas_in_numbers_are_refused_with_the_way_out(
-    run, tmp_path: Path, cell: str, delimiter: str
-) -> None:
-    """Nobody knows whether they stand before decimals or between thousands."""
-    rows = [f"{cell.format(i)}{delimiter}{y}" for i, y in enumerate(LABELED)]
-    path = tmp_path / "a.csv"
-    path.write_text("\n".join([f"score{delimiter}labeled", *rows]) + "\n", encoding="utf-8")
-    document, err = run(path)
-    assert document is None
-    assert "40 bad cells in column 'score' (row 1" in err
-    assert "Hint: write decimal points, and take out commas that separate thousands." in err
-
-
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "noext"])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_an_array_of_objects(run, tmp_path: Path, name: str, indent: int | None) -> None:

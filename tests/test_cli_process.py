@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -34,22 +33,6 @@ def run(*argv: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     process = start(*argv)
     out, err = process.communicate(stdin, timeout=120)
     return process.returncode, out, err
-
-
-def test_json_from_a_pipe() -> None:
-    content = Path(EXAMPLE).read_bytes()
-    code, out, err = run(
-        "evaluate", "-", "--alpha", "0.4048", "--resamples", "0", "--json", stdin=content
-    )
-    assert (code, err) == (0, b"")
-    assert json.loads(out)["n_labeled"] == 300
-
-
-def test_an_error_is_a_message_and_2() -> None:
-    code, out, err = run("evaluate", EXAMPLE, "--alpha", "0.4", "--score", "nope")
-    assert (code, out) == (2, b"")
-    assert err.startswith(b"purecover: error: ")
-    assert b"Traceback" not in err
 
 
 @pytest.mark.slow

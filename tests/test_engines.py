@@ -245,16 +245,6 @@ def test_groups_in_one_pass(engine):
     )
 
 
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "polars eager"])
-def test_groups_of_days(engine):
-    days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")[RNG.integers(0, 2, N)]
-    frame = frame_of(engine, {"s": SCORES["plain"], "y": LABELED, "t": days})
-    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
-    assert [str(day)[:10] for day in counts] == ["2026-01-01", "2026-01-02"]
-    many = pu.evaluate_many(frame, "y", score="s", by="t", n_resamples=0)
-    assert [row["task"][:10] for row in many.to_dict()["rows"]] == ["2026-01-01", "2026-01-02"]
-
-
 def gaps(values, *, at, value):
     out = [v.item() for v in values]
     for i in at:
@@ -404,12 +394,6 @@ def test_files_of_a_folder(tmp_path, suffix):
     both = sorted(tmp_path.iterdir())
     files = pu.scan_files(both)
     assert ScoreCounts.from_frame(files, score="s", labeled="y") == expected
-
-
-def test_files_within_a_memory_limit(tmp_path):
-    pl.DataFrame({"s": SCORES["plain"], "y": LABELED}).write_parquet(tmp_path / "a.pq")
-    relation = pu.scan_files(tmp_path / "a.pq", memory_limit="200MB", threads=1)
-    assert ScoreCounts.from_frame(relation, score="s", labeled="y").n_labeled == LABELED.sum()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are a thing of Unix")
@@ -576,20 +560,6 @@ def test_bounds_hold_for_any_bins(data, n_bins, proportions):
 @settings(max_examples=25)
 def test_bounds_hold_for_bins_of_an_engine(data, tolerance, proportions):
     check_engine(data, tolerance, proportions)
-
-
-@pytest.mark.slow
-def test_bounds_hold_for_ten_million_rows():
-    rng = np.random.default_rng(0)
-    labeled = rng.random(10_000_000) < 0.1
-    scores = rng.normal(size=labeled.size) + labeled
-    frame = pl.LazyFrame({"s": scores, "y": labeled})
-    counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
-    assert counts.is_binned
-    bounds = binning_bounds(counts)
-    assert bounds.width <= 1e-4
-    exact = pu.recovery.auc_pu(ScoreCounts.from_scores(scores, labeled))
-    assert bounds.auc_pu[0] <= exact <= bounds.auc_pu[1]
 
 
 @pytest.fixture

@@ -211,17 +211,6 @@ def test_says_what_it_looked_at():
     assert json.loads(json.dumps(found.to_dict()))["feature"] == 1
 
 
-def test_doors():
-    pandas = pytest.importorskip("pandas")
-    X, labeled, alpha = drawn(0)
-    more = {"alpha": alpha, "scores": X[:, 0]}
-    plain = scar_test(X, labeled, **more)
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    assert scar_test(frame, pandas.Series(labeled), **more) == plain
-    assert scar_test(X.tolist(), labeled.astype(int), **more) == plain
-    assert scar_test(X, labeled, random_state=1, **more) != plain
-
-
 def test_too_few_labeled():
     with pytest.raises(InvalidInputError, match="such that 20 rows are labeled"):
         scar_test(np.arange(100.0), np.arange(100) > 85, scores=np.arange(100.0), alpha=0.2)

@@ -561,16 +561,12 @@ def test_overlap_makes_alpha_too_large(
 
 BAD_ROWS: list[tuple[Any, Any, str]] = [
     ([1, np.nan, 2], [1, 0, 0], "scores"),
-    ([1, np.inf, 2], [1, 0, 0], "scores"),
     (["a", "b", "c"], [1, 0, 0], "scores"),
-    ([1 + 1j, 2, 3], [1, 0, 0], "scores"),
     ([], [], "scores"),
     (np.ones((3, 2)), [1, 0, 0], "scores"),
     (None, [1, 0, 0], "scores"),
-    ([1, 2, 3], None, "labeled"),
     ([1, 2, 3], [1, 0], "labeled"),
     ([1, 2, 3], [1, 1, 1], "labeled"),
-    ([1, 2, 3], [0, 0, 0], "labeled"),
     ([1, 2, 3], [0, 1, 2], "labeled"),
 ]
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import expit, logit
-from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
@@ -21,7 +20,6 @@ from purecover.estimators.dedpul import (
     rolling_median,
     spread_of,
 )
-from purecover.exceptions import IdentifiabilityError
 
 EXAMPLE = np.array([2, 1.5, 1, 0.5, 0])
 
@@ -149,28 +147,6 @@ def test_flipping_mirrors_the_problem(squash):
     assert found.a == pytest.approx(DEDPUL()._estimate(mirrored).a, abs=1e-9)
     assert found.details["scale"] == ("logit" if squash else "none")
     assert found.a == pytest.approx(1 / 7, abs=0.05)
-
-
-def test_extremes():
-    separated = DEDPUL().fit(*two_samples(np.linspace(8, 9, 50), np.linspace(0, 1, 100)))
-    assert separated.proportions_.alpha == 0
-    assert separated.diagnostics_["at_edge"]
-    assert any("lower end" in note for note in separated.diagnostics_["notes"])
-    with pytest.raises(IdentifiabilityError, match="constant score"):
-        DEDPUL().fit(*two_samples([1] * 10, [1] * 20))
-    inverted = DEDPUL().fit(*two_samples(np.linspace(0, 1, 50), np.linspace(8, 9, 100)))
-    assert inverted.proportions_.alpha == 0
-    assert any("inverted" in note for note in inverted.diagnostics_["notes"])
-    no_positives = simulate.binormal(3).sample(500, 5000, alpha=0, random_state=0)
-    found = DEDPUL().fit(no_positives.scores, no_positives.labeled)
-    assert 0 <= found.proportions_.alpha < 0.05
-    ten = simulate.binormal(3).sample(10, 200, alpha=0.3, random_state=0)
-    assert 0 <= DEDPUL().fit(ten.scores, ten.labeled).proportions_.alpha < 1
-    tied = DEDPUL().fit(*two_samples([1] * 30, [*[1] * 30, *[0] * 70]))
-    assert 0 <= tied.proportions_.alpha < 1
-    assert any("all labeled scores are equal" in note for note in tied.diagnostics_["notes"])
-    outlier = DEDPUL().fit(*two_samples([1, 2, 3, 1e300], [0, 1, 2, 0.5, 0.1, -1e300]))
-    assert 0 <= outlier.proportions_.alpha < 1
 
 
 def test_ties_are_told_only_where_they_are_large():

@@ -89,31 +89,6 @@ def test_ceiling_and_floor_are_the_ratios() -> None:
     assert tau[0] == pytest.approx(c * (1 - beta) / (c * (1 - beta) + (1 - c) * (1 - alpha)))
 
 
-@pytest.mark.parametrize("kind", SHAPES)
-def test_gradient_and_curvature(kind: str) -> None:
-    """The climb uses derivatives by hand; central differences agree.
-
-    The expected curvature is the information of binomial shares: the sum over the bins of
-    n tau' tau'^T / (tau (1 - tau)), plus the precision of the prior.
-    """
-    bins = RankBins.from_counts(sample(n=(100, 700), beta=0.8).counts)
-    mean, sd = SHAPES[kind]
-    rng = np.random.default_rng(3)
-    x = np.column_stack((rng.uniform(0.1, 0.8, (6, 2)), mean + 0.5 * sd * rng.normal(size=(6, 4))))
-    curves = curves_of(bins, 6, kind)
-    _, gradient, curvature = evaluate_curves(curves, x)
-    ends = [(x + step, x - step) for step in np.eye(6) * 1e-5]
-    rises = [
-        evaluate_curves(curves, high)[0] - evaluate_curves(curves, low)[0] for high, low in ends
-    ]
-    np.testing.assert_allclose(gradient.T, np.array(rises) / 2e-5, rtol=1e-4, atol=1e-3)
-    slopes = [(label_shares(curves, high) - label_shares(curves, low)) / 2e-5 for high, low in ends]
-    tau = label_shares(curves, x)
-    expected = np.einsum("irb,jrb,rb->rij", slopes, slopes, bins.total / (tau * (1 - tau)))
-    expected += np.diag(np.concatenate(([0.0, 0.0], 1 / sd**2)))
-    np.testing.assert_allclose(curvature, expected, rtol=1e-4, atol=1e-3)
-
-
 def test_fit_finds_the_maximum() -> None:
     from scipy.optimize import minimize
 

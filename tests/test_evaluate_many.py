@@ -275,18 +275,6 @@ def test_no_engine_drops_missing_scores(engine):
     assert found["y", "t"].n_labeled == found["y", "t"].n_unlabeled == 30
 
 
-def test_lazy_weights(table):
-    own = {**table, "w": np.full(1084, 2.0)}
-    asked = {"by": "task", "score": "good", "sample_weight": "w", "alpha": 0.2, "n_resamples": 0}
-    found = pu.evaluate_many(LAZY["polars"](own), "y", **asked)
-    assert_same_figures(found, pu.evaluate_many(own, "y", **asked))
-    assert found["few", "good"].reason == "only 1 labeled row, fewer than min_rows=10"
-
-
-def assert_same_figures(one, other):
-    assert [r.to_dict() for r in one.evaluated] == [r.to_dict() for r in other.evaluated]
-
-
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

@@ -232,22 +232,6 @@ class TestBootstrap:
             assert tallies[name].coverage >= 0.89  # 0.92 and more, less two errors of the count
         assert abs(np.mean(tallies["mcc"].errors)) < 0.02
 
-    def test_every_metric_has_an_interval_around_its_estimate(self) -> None:
-        s = draw(n_labeled=500, n_unlabeled=3000)
-        expected = pu.recover_metrics(s.counts, s.proportions, top_k=100)
-        result = pu.intervals.bootstrap(
-            s.counts,
-            s.proportions,
-            threshold=expected.threshold,
-            n_resamples=300,
-            top_k=100,
-            random_state=0,
-        )
-        assert set(result.replicates) == set(expected)
-        for name, interval in result.intervals().items():
-            assert interval.estimate == pytest.approx(expected[name])
-            assert interval.low < interval.estimate < interval.high, name
-
     @given(st.floats(0.01, 0.99), st.floats(0.0, 1.0))
     def test_undoing_the_grouping_leaves_the_ends_where_they_are(
         self, grouped: float, estimate: float
@@ -266,19 +250,6 @@ class TestBootstrap:
             s.counts, s.proportions, metrics=["auc_pr"], curves=False, random_state=0
         )
         assert result.interval("auc_pr").high > 0.9999
-
-    def test_undefined_metric_has_no_interval(self) -> None:
-        counts = pu.ScoreCounts.from_counts([1, 0], labeled=[5, 5], unlabeled=[5, 50])
-        result = pu.intervals.bootstrap(
-            counts,
-            pu.MixtureProportions(0.1),
-            metrics=["precision"],
-            threshold=2,
-            curves=False,
-            n_resamples=20,
-            random_state=0,
-        )
-        assert np.isnan(result.interval("precision").low)
 
 
 def replicated(
@@ -566,20 +537,6 @@ class TestResamplers:
         tracemalloc.stop()
         assert most < 20 * counts.n_thresholds * 200  # bytes; by rows it takes 10 GB
 
-    def test_groups_of_one_are_plain_rows(self) -> None:
-        s = draw(n_labeled=300, n_unlabeled=1500)
-        resampler = pu.intervals.group_resampler(s.scores, s.labeled, np.arange(s.scores.size))
-        by_group = pu.intervals.bootstrap(
-            s.counts,
-            s.proportions,
-            metrics=["roc_auc"],
-            curves=False,
-            resampler=resampler,
-            random_state=0,
-        ).interval("roc_auc")
-        closed = pu.intervals.auc_interval(s.counts, s.proportions)
-        assert by_group.width == pytest.approx(closed.width, rel=0.1)
-
     def test_a_side_in_one_group_only_is_drawn_again(self) -> None:
         resampler = pu.intervals.group_resampler([3, 2, 1, 0], [1, 0, 0, 0], ["a", "b", "c", "d"])
         labeled, unlabeled = resampler.draw_many(np.random.default_rng(0), 200)
@@ -698,31 +655,6 @@ class TestTop:
 
 
 class TestLargeBootstrap:
-    @pytest.mark.slow
-    def test_intervals_are_those_of_finer_counts(
-        self, sample: pu.simulate.Sample, all_scores: Callable[[], None]
-    ) -> None:
-        options = {"n_resamples": 500, "random_state": 0, "threshold": 0.75}
-        coarse = pu.intervals.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
-        all_scores()
-        fine = pu.intervals.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
-        assert coarse.method == fine.method == "multinomial"
-        assert coarse.estimates == fine.estimates  # which come from all the counts
-        for name in fine.replicates:
-            one, two = fine.replicates[name], coarse.replicates[name]
-            error = one.std()
-            # Means of 500 differ by 0.06 standard errors or so by chance alone.
-            assert abs(two.mean() - one.mean()) < 0.3 * error, name
-            assert two.std() == pytest.approx(error, rel=0.2), name
-        for kind in ("roc_band", "pr_band"):
-            one, two = (getattr(result, kind)() for result in (fine, coarse))
-            inside = slice(10, -10)
-            width = (one.high - one.low)[inside]
-            # Two runs of 500 replicates with different seeds are up to a quarter apart.
-            for end in ("low", "high"):
-                apart = np.abs(getattr(one, end) - getattr(two, end))[inside]
-                assert np.all(apart < 0.4 * width), (kind, end)
-
     @pytest.mark.parametrize("k", [64, 4096])
     def test_thinning_keeps_the_promise_of_its_bound(
         self, sample: pu.simulate.Sample, k: int

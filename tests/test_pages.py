@@ -112,3 +112,20 @@ def test_the_command_line_page_shows_every_command() -> None:
         commands += [f"{name} {inner}" for inner in nested] or [name]
     assert {"evaluate", "audit plan"} < set(commands)
     assert sorted(shown) == sorted(commands)
+
+
+def test_a_site_with_an_address_has_a_map(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    site = importlib.import_module("lean_site")
+    (tmp_path / "_static").mkdir()
+    page = "<nav>Menu</nav><article><h1>Title</h1><p>a &lt; b <math>x</math></p></article>"
+    for name in ("index.html", "search.html"):
+        (tmp_path / name).write_text(page, encoding="utf-8")
+    site.write_maps(tmp_path, "")
+    assert not (tmp_path / "sitemap.xml").exists()
+    site.write_maps(tmp_path, "https://example.org/docs/")
+    found = (tmp_path / "sitemap.xml").read_text(encoding="utf-8")
+    assert re.findall("<loc>(.*?)</loc>", found) == ["https://example.org/docs/index.html"]
+    excerpts = (tmp_path / "_static" / "excerpts.js").read_text(encoding="utf-8")
+    assert excerpts == 'const EXCERPTS = {"index.html": "Title a < b"};\n'

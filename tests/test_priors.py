@@ -262,24 +262,6 @@ def test_an_estimator_by_name_by_example_or_by_default() -> None:
     assert taken is not own
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "words"),
-    [
-        (
-            "bbbe",
-            InvalidInputError,
-            r"'asked' parameter of [\w.]+ must be one of 'default'.*'bbe'\?",
-        ),
-        (BBE, InvalidTypeError, r"'asked' parameter of [\w.]+ must be an.*make one first: BBE\(\)"),
-        (3, InvalidTypeError, r"'asked' parameter of [\w.]+.*those of prior_estimators\(\)"),
-    ],
-    ids=["a typing error", "a class", "a number"],
-)
-def test_what_is_no_estimator(value: object, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=f"(?s){words}"):
-        check_estimator(value, "asked")
-
-
 @pytest.mark.parametrize(("beta", "clean"), [(1, "always"), (0.9, "test"), (None, "test")])
 def test_those_who_ask_whether_labels_are_clean_are_told(beta: float | None, clean: str) -> None:
     asks, does_not = check_estimator("alphamax-n"), BBE()

@@ -199,24 +199,6 @@ def test_censored_data(known, beta):
     assert deployed["precision"] < report.metrics["precision"] - 0.05
 
 
-@pytest.mark.parametrize("beta", [1.0, 0.9])
-def test_case_control_data(beta):
-    prior = 0.3
-    sample = WORLD.sample(N // 4, N, alpha=prior, beta=beta, random_state=2)
-    report = pu.evaluate(
-        sample.scores,
-        sample.labeled,
-        prior=prior,
-        beta=beta,
-        scenario="case-control",
-        threshold=THRESHOLD,
-        n_resamples=0,
-    )
-    assert report.auc == pytest.approx(WORLD.auc, abs=0.006)
-    assert report.metrics.prior == prior
-    assert report.metrics["precision"] == pytest.approx(truth(sample, ~sample.labeled), abs=0.01)
-
-
 SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
 
 
@@ -235,7 +217,7 @@ SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
         ),
         (
             {"proportions": MixtureProportions(0.2, 0.9), "beta": 0.8},
-            "'beta' parameter of {} must be left out .*, got 0.8 beside 0.9",
+            "'beta' parameter of {} must be left out .*, got 0.8 with 0.9",
         ),
         ({"alpha": 0.5, "beta": 0.4}, "needs alpha < beta"),
     ],

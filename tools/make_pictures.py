@@ -3,8 +3,7 @@
 Run ``python tools/make_pictures.py`` for all of them, or name some: ``python
 tools/make_pictures.py range.png``. Those of pages need playwright and chromium. The fingerprints
 are in ``docs/_static/pictures.json``; ``tests/test_pictures.py`` compares them with the present
-code. With ``--screens FOLDER`` all pages that the package writes are drawn as screens of 1400 and
-390 pixels, light and dark, and as printed sheets, for somebody to look at.
+code.
 """
 
 from __future__ import annotations
@@ -292,22 +291,6 @@ def numbers_of(thing: Any) -> list[float]:
     return [float(number) for number in re.findall(r"-?\d+\.\d+|\d{2,}", str(thing))]
 
 
-def make_pages() -> Iterator[tuple[str, str]]:
-    """Pages that differ in what they have to say, by name."""
-    example = pu.load_example()
-    scores, labeled = example.scores, example.labeled
-    yield "known", report_of_the_example().to_html()
-    yield "unsure", pu.evaluate(scores, labeled, truth=example.truth, n_resamples=200).to_html()
-    rare = pu.simulate.binormal(2.5).sample(200, 20_000, alpha=0.01, random_state=0)
-    found = pu.evaluate(rare.scores, rare.labeled, alpha=0.01, n_resamples=200, review=300)
-    yield "rare", found.to_html(title="Fraud model of March")
-    yield "contradicted", pu.evaluate(scores, labeled, alpha=0.8, n_resamples=0).to_html()
-    columns = {"logistic": scores, "rounded": scores.round(1), "noisy": scores + example.truth / 2}
-    yield "compared", pu.compare_scores(columns, labeled, alpha=0.4, n_resamples=200).to_html()
-    yield "many", make_many().to_html()
-    yield "monitor", make_monitor().to_html()
-
-
 def save(picture: bytes, name: str) -> None:
     """Write a picture with few colors, which a page of text and lines does not miss."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
@@ -325,28 +308,6 @@ def open_page(browser: Any, file: Path, **options: Any) -> Any:
         "html[data-settled], .figures.whiskers svg.plot, table.many", state="attached"
     )
     return tab
-
-
-def make_screens(browser: Any, folder: Path) -> None:
-    """All pages as screens and sheets."""
-    for name, page in make_pages():
-        file = folder / f"{name}.html"
-        file.write_text(page, encoding="utf-8")
-        for width, height in ((1400, 900), (390, 844)):
-            for scheme in ("light", "dark"):
-                size = {"width": width, "height": height}
-                tab = open_page(browser, file, viewport=size, color_scheme=scheme)
-                tab.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
-                tab.close()
-        # 96 pixels an inch, less margins of 10 mm: the width of A4.
-        tab = open_page(browser, file, viewport={"width": 718, "height": 1047})
-        for sheet in ("A4", "Letter"):
-            margin = dict.fromkeys(("top", "right", "bottom", "left"), "10mm")
-            tab.pdf(path=folder / f"{name}-{sheet}.pdf", format=sheet, margin=margin)
-        tab.emulate_media(media="print")
-        tab.screenshot(path=folder / f"{name}-print.png", full_page=True)
-        tab.close()
-        print(f"{folder / name}*")
 
 
 def photograph(browser: Any, folder: Path, name: str) -> None:
@@ -408,13 +369,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*DRAWN, *SHOWN, []], metavar="NAME")
-    parser.add_argument("--screens", type=Path, metavar="FOLDER")
     wanted = parser.parse_args()
-    if wanted.screens is not None:
-        wanted.screens.mkdir(parents=True, exist_ok=True)
-        with chromium() as browser:
-            make_screens(browser, wanted.screens.resolve())
-        return
     names = wanted.names or [*DRAWN, *SHOWN]
     prints = json.loads(PRINTS.read_text(encoding="utf-8")) if PRINTS.exists() else {}
     for name in names:

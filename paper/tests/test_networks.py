@@ -142,12 +142,8 @@ def test_sparse_input_equals_dense(form):
     ("values", "positive_label", "expected"),
     [
         ((False, True), None, True),
-        ((-1, 1), None, 1),
-        ((1, 2), None, 2),
         ((1, 2), 1, 1),
-        (("unlabeled", "labeled"), None, "labeled"),
         (("unknown", "case"), None, "case"),
-        (("a", "b"), None, "b"),
         (("a", "b"), "a", "a"),
     ],
 )
@@ -170,11 +166,8 @@ def test_the_value_that_means_labeled(values, positive_label, expected):
         ({"rows": np.full((2, 100), 120)}, "'rows' .* from 0 to 119"),
         ({"rows": [[1, 2], [3]]}, "'rows' .* different lengths"),
         ({"labeled": np.ones((2, 100), dtype=bool)}, "'labeled' .* only one kind"),
-        ({"labeled": np.ones((2, 9), dtype=bool)}, "'labeled' .* shape of rows"),
         ({"labeled": np.arange(200).reshape(2, 100) % 100 == 0}, "1 labeled row"),
         ({"random_state": [1]}, "'random_state' .* got 1 seeds"),
-        ({"n_estimators": 0}, "'n_estimators'"),
-        ({"n_jobs": 0}, "'n_jobs'"),
         ({"preset": "papre"}, "did you mean 'paper'"),
     ],
 )

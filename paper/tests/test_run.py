@@ -200,19 +200,6 @@ def test_cells_for_a_card_are_trained_together(store, monkeypatch, undisturbed) 
     assert store.records() == [row for row in undisturbed if row.repeat < 3]
 
 
-@pytest.mark.usefixtures("little")
-def test_an_interrupted_run_goes_on(store, undisturbed) -> None:
-    def interrupt(done, _):
-        if done == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_study(design(3), store=store, data=problems(), on_progress=interrupt)
-    assert len(store.done()) == 5
-    assert run_study(design(3), store=store, data=problems()).n_before == 5
-    assert store.records() == [row for row in undisturbed if row.repeat < 3]
-
-
 def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
     """The driver, with whatever it starts, in a group that can be killed at a blow."""
     return subprocess.Popen(

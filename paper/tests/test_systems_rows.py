@@ -59,17 +59,6 @@ def test_weighted_counts_are_refused() -> None:
         HalfPlane().fit(X, LABELED, sample_weight=np.ones(4))
 
 
-def test_subsamples_are_rows_in_their_order() -> None:
-    matrix = np.arange(200.0).reshape(100, 2)
-    rows = FeatureRows.from_data(matrix, np.arange(100) < 40)
-    some = rows.subsampled(10, 1000, np.random.default_rng(0))
-    assert some.labeled.shape == (10, 2)
-    assert np.array_equal(some.unlabeled, rows.unlabeled)
-    assert (np.diff(some.labeled[:, 0]) > 0).all()
-    assert set(some.labeled[:, 0]) <= set(rows.labeled[:, 0])
-    assert rows.subsampled(40, 60, np.random.default_rng(0)) is rows
-
-
 def test_scaling_keeps_ratios_of_distances() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(60, 3))
@@ -156,17 +145,6 @@ def test_scores_around_the_fold_of_a_row() -> None:
     none = FeatureRows.from_data(noise, np.arange(400) < 200).out_of_fold_counts()
     # In sample it would be near 1.
     assert none.ordered_pairs / 200**2 == pytest.approx(0.5, abs=0.1)
-
-
-def test_same_rows_from_every_door() -> None:
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    columns = {"u": X[:, 0], "v": X[:, 1]}
-    frames = [pandas.DataFrame(columns), polars.DataFrame(columns)]
-    for door in [X, X.tolist(), X.astype(int), X.astype(object), *frames]:
-        rows = FeatureRows.from_data(door, LABELED)
-        assert np.array_equal(rows.labeled, X[LABELED])
-        assert np.array_equal(rows.unlabeled, X[~LABELED])
-    assert (rows.n_labeled, rows.n_unlabeled, rows.n_features) == (2, 2, 2)
 
 
 @pytest.mark.parametrize(
