@@ -184,7 +184,7 @@ def test_no_module_beside_the_data_is_run_by_the_app(beside_modules: Path) -> No
     from purecover.cli.serve import WORKER
 
     done = subprocess.run(
-        [*WORKER, str(beside_modules / "root"), "report", str(10**9)],
+        [*WORKER, str(beside_modules / "root"), str(10**9), "report"],
         cwd=beside_modules,
         env=os.environ | {"PYTHONPATH": SOURCE},
         stdin=subprocess.DEVNULL,

@@ -34,20 +34,6 @@ def test_percentiles_of_a_mean_are_binomial() -> None:
     assert found["delta"].high == pytest.approx(1 - found["alpha"].low)
 
 
-def test_replicates_draw_each_sample_apart() -> None:
-    seen: list[tuple[np.ndarray, np.ndarray]] = []
-
-    class Spy(TopShare):
-        def _estimate_many(self, counts: Any, labeled: Any, unlabeled: Any) -> Any:
-            seen.append((labeled, unlabeled))
-            return super()._estimate_many(counts, labeled, unlabeled)
-
-    Spy().fit(PLAIN).interval(n_resamples=50)
-    assert sum(len(labeled) for labeled, _ in seen) == 50
-    assert all((labeled.sum(axis=1) == 200).all() for labeled, _ in seen)
-    assert all((unlabeled.sum(axis=1) == 1000).all() for _, unlabeled in seen)
-
-
 class Sometimes(PriorEstimator):
     """Finds nothing where a replicate has less than so many unlabeled at the top."""
 
@@ -136,9 +122,6 @@ def test_replicates_of_weighted_rows_know_their_effective_size() -> None:
     [
         ({"confidence_level": 95}, "'confidence_level' parameter of TopShare.interval"),
         ({"method": "boostrap"}, "did you mean 'bootstrap'"),
-        ({"n_resamples": 0}, "'n_resamples' parameter of TopShare.interval"),
-        ({"n_resamples": 2.5}, "'n_resamples' parameter of TopShare.interval"),
-        ({"random_state": "x"}, "'random_state' parameter of TopShare.interval"),
         ({"resampler": 3}, "make one with group_resampler"),
     ],
 )

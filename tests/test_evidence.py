@@ -130,7 +130,6 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
     [
         (0.7, 300, (), [], "rows are positive (estimated from comparable data;"),
         (2.0, 5, ("--alpha", "0.3"), ["PU010"], "The prior is taken as exact."),
-        (2.0, 300, ("--estimator", "roc-slope"), [], "by roc-slope;"),
     ],
 )
 def test_the_command_warns_as_evaluate_does(

@@ -11,7 +11,7 @@ import pytest
 import purecover as pu
 from purecover._parameters import DECLARED, Parameters, described, parameter
 from purecover._validation import public
-from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.exceptions import InvalidTypeError
 from purecover.proportions import GivenProportions, ProportionKeywords
 from purecover.recovery.metrics import MetricKeywords, RecoveryOptions, ThresholdKeywords
 
@@ -57,14 +57,6 @@ def sample(scores: object, *, own: int = 1, **options: Unpack[ThresholdKeywords]
     return RecoveryOptions.among(options).validated()
 
 
-def test_the_signature_has_all_parameters_with_their_defaults() -> None:
-    parameters = inspect.signature(sample).parameters
-    assert list(parameters) == ["scores", "own", *ThresholdKeywords.__annotations__]
-    assert parameters["cost_fn"].kind is inspect.Parameter.KEYWORD_ONLY
-    assert parameters["cost_fn"].default == 1.0
-    assert parameters["cost_fn"].annotation == "float"
-
-
 def test_the_docstring_has_their_texts() -> None:
     text = inspect.getdoc(sample)
     assert text is not None
@@ -87,11 +79,6 @@ def test_a_keyword_that_is_none_of_them_is_refused() -> None:
         sample(0, wide=0.1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"'cots_fn'\.\nHint: did you mean 'cost_fn'\?"):
         sample(0, cots_fn=1)  # type: ignore[call-arg]
-
-
-def test_errors_name_the_function_that_was_called() -> None:
-    with pytest.raises(InvalidInputError, match="The 'cost_fp' parameter of sample must be"):
-        sample(0, cost_fp=-1)
 
 
 def test_a_name_is_declared_once() -> None:

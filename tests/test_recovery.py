@@ -533,17 +533,6 @@ def test_points_between_lie_on_the_straight_segments_of_the_roc() -> None:
     np.testing.assert_allclose(recall[:25], np.linspace(0.02, 0.5, 25))
 
 
-def test_segments_without_a_hyperbola_stay_straight() -> None:
-    recall = np.array([0.0, 0.3, 0.6, 0.9, 1.0])
-    precision = np.array([0.0, 0.5, 1.2, 0.4, 0.35])  # lost at first, beyond 1 later on
-    x, y = refine_pr(recall, precision, 0.3, 0.05)
-    np.testing.assert_array_equal(x[:4], recall[:4])
-    np.testing.assert_array_equal(y[:4], precision[:4])
-    assert x.size == 4 + 2  # the last segment has one point in between
-    for prior in (0.0, 1.0):
-        assert refine_pr(recall, precision, prior) == (recall, precision)
-
-
 def test_hull_is_cut_where_it_crosses_the_box() -> None:
     """The mapped hull, point by point, is inside the box what the repair says."""
     s = pu.simulate.binormal(1.5).sample(300, 1500, alpha=0.3, beta=0.9, random_state=1)

@@ -57,7 +57,7 @@ REFUSED: dict[str, Rows] = {
         (lambda: judged(*ROWS, design="top"), "'random'"),
         (lambda: pu.audit.combine(DESIGN, *ROWS), "JudgedRows"),
         (lambda: pu.audit.combine(DESIGN.answer([None] * 10), *ROWS), "a verdict on an unlabeled"),
-        (lambda: pu.audit.combine(DESIGN.answer([1] * 10), -ROWS[0], ROWS[1]), "of others"),
+        (lambda: pu.audit.combine(DESIGN.answer([1] * 10), -ROWS[0], ROWS[1]), "from other data"),
     ],
     "worlds": [
         (lambda: simulate.beta((1, 2, 3)), "pair of shapes"),

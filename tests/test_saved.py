@@ -15,20 +15,15 @@ import re
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import jsonschema
-import msgspec
 import numpy as np
 import pytest
 
 import purecover as pu
 from purecover._codec import (
     checksum,
-    decode,
-    find_fault,
-    json_schema,
-    plain,
     read_sealed,
     replacing,
 )
@@ -197,72 +192,3 @@ def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     assert os.read(reader, 9) == (tmp_path / "a").read_bytes() == b"x"
     os.close(reader)
-
-
-class Inner(msgspec.Struct, forbid_unknown_fields=True):
-    """Inner.
-
-    Attributes
-    ----------
-    share : float
-        A share.
-    word : str or None
-        A word.
-    """
-
-    share: Annotated[float, msgspec.Meta(gt=0, lt=1)]
-    word: Annotated[str, msgspec.Meta(min_length=2, pattern="^[a-z]+$")] | None = None
-
-
-class Outer(msgspec.Struct):
-    """Outer.
-
-    Attributes
-    ----------
-    inner : dict
-        By name.
-    pairs : list
-        Pairs.
-    n : int
-        How many.
-    flag : bool
-        Whether.
-    """
-
-    inner: dict[str, Inner]
-    pairs: tuple[tuple[float, float], ...] = ()
-    n: Annotated[int, msgspec.Meta(ge=1, le=9)] = 1
-    flag: bool = False
-
-
-def test_faults_name_the_place_and_the_limits() -> None:
-    good = {"inner": {"a": {"share": 0.5}, "b": {"share": 0.1, "word": "ab"}}, "pairs": [[1, 2]]}
-    assert decode(Outer, good).inner["b"].word == "ab"
-    for change, place, reason in (
-        ({"inner": {"a": {"share": 1}}}, "inner[...].share", "Expected `float` < 1.0"),
-        ({"inner": {"a": {}}}, "inner[...]", "Object missing required field `share`"),
-        ({"inner": [1]}, "inner", "Expected `object`, got `array`"),
-        ({"pairs": [[1, "x"]]}, "pairs[0][1]", "Expected `float`, got `str`"),
-        ({"n": 10}, "n", "Expected `int` <= 9"),
-    ):
-        with pytest.raises(msgspec.ValidationError) as caught:
-            decode(Outer, good | change)
-        assert find_fault(caught.value) == (place, reason)
-    schema = json_schema(Outer, "x")
-    assert schema["properties"]["n"]["description"] == "How many."
-    assert schema["$defs"]["Inner"]["description"] == "Inner."
-
-
-def test_plain_data_hold_no_nan() -> None:
-    value = {
-        "a": np.array([[1.0, np.nan], [np.inf, 2.0]]),
-        "b": (np.float64(np.nan), np.int64(3), np.bool_(True)),
-        "c": {"d": -np.inf, "e": None},
-        "f": pu.MixtureProportions(0.25),
-    }
-    assert plain(value) == {
-        "a": [[1.0, None], [None, 2.0]],
-        "b": [None, 3, True],
-        "c": {"d": None, "e": None},
-        "f": {"alpha": 0.25, "beta": 1.0, "origin": "given", "scenario": "case-control"},
-    }

@@ -126,15 +126,6 @@ def test_bags_drawn_on_the_card(split: str, fused: ModuleType, device: str) -> N
         assert not np.array_equal(other, packed[0])
 
 
-def test_counts_are_packed(fused: ModuleType) -> None:
-    bags = Bags(
-        np.array([[0, 3], [20, 1]], dtype=np.uint8),
-        np.array([[2, 0], [0, 1]], dtype=np.uint8),
-        np.zeros((1, 2)),
-    )
-    np.testing.assert_array_equal(fused.pack(bags), [[32, 3], [15, 17]])
-
-
 def test_kernels_take_what_fits(fused: ModuleType) -> None:
     assert fused.can_train(256, np.float32, Training())
     assert not fused.can_train(257, np.float32, Training())

@@ -11,7 +11,7 @@ from tests.strategies import two_samples
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.estimators.samples import replicates_of
-from purecover.intervals.resampling import MultinomialResampler, draw_many
+from purecover.intervals.resampling import MultinomialResampler
 from purecover_paper.systems.patra_sen import PatraSen, _distances
 
 
@@ -74,7 +74,7 @@ def test_estimate_is_the_largest_second_difference():
 @pytest.mark.parametrize("separation", [0.5, 2.0, 4.0])
 def test_replicates_find_the_same_bend_from_few_distances(separation):
     counts = simulate.binormal(separation).sample(40, 200, alpha=0.3, random_state=0).counts
-    sides = draw_many(MultinomialResampler(counts), np.random.default_rng(0), 20)
+    sides = MultinomialResampler(counts).draw_many(np.random.default_rng(0), 20)
     found = PatraSen()._estimate_many(counts, *sides)
     every = [PatraSen()._estimate(drawn).a for drawn in replicates_of(counts, *sides)]
     np.testing.assert_array_equal(found[:, 0], every)
