@@ -20,6 +20,7 @@ from purecover.checks import CHECKS, CheckContext, list_checks, run_checks
 from purecover.checks.base import contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
+from purecover.estimators.sources import RankTest, SourcesEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals import Interval
 from purecover.proportions import MixtureProportions
@@ -155,6 +156,28 @@ def alpha_between(low, high):
     return {"alpha": Interval(**ends, method="posterior")}
 
 
+def dated(probability, p_value):
+    test = RankTest(probability=probability, p_value=p_value, n_first=50, n_second=50)
+    return drawn(BINORMAL, dates=test)
+
+
+def estimate_of(*ends):
+    """An estimate of alpha, with the interval between both ends if there are any."""
+    intervals = alpha_between(*ends) if ends else {}
+    return PriorEstimate(
+        estimator="AlphaMax", proportions=MixtureProportions(0.25), intervals=intervals
+    )
+
+
+def counted(n_positive, p_value=0.5, **more):
+    """Two sources that imply so many positives; alpha implies 450."""
+    ends = {"low": n_positive - 50, "high": n_positive + 50, "confidence_level": 0.95}
+    number = Interval(estimate=n_positive, method="log-normal, Chapman", **ends)
+    test = RankTest(probability=0.6, p_value=p_value, n_first=50, n_second=150)
+    sources = SourcesEstimate(n_positive=number, n_labeled=200, dependence=None, preference=test)
+    return drawn(BINORMAL, n=(200, 1000), sources=sources, **more)
+
+
 CASES = {
     "PU001": {
         "delta 0.09": (lambda: drawn(BINORMAL, alpha=0.66, beta=0.75), "fired"),
@@ -222,6 +245,25 @@ CASES = {
         "easy positives first": (lambda: audited("", unlike="strata do not fit"), "fired"),
         "labels at random": (lambda: audited(""), "quiet"),
         "one stratum": (lambda: audited("", disagreement=None), "not applicable"),
+    },
+    "PU023": {
+        "clear cases first": (lambda: dated(0.6, 1e-4), "fired"),
+        "clear cases last": (lambda: dated(0.4, 0.04), "fired"),
+        "by chance": (lambda: dated(0.6, 0.2), "quiet"),
+        "no dates": (estimated, "not applicable"),
+    },
+    "PU024": {
+        "as many as alpha implies": (lambda: counted(450), "quiet"),
+        "more": (lambda: counted(600), "fired"),
+        "fewer": (lambda: counted(300), "fired"),
+        "as many as an estimate allows": (
+            lambda: counted(300, estimation=estimate_of(0.05, 0.3)),
+            "quiet",
+        ),
+        "an estimate without interval": (lambda: counted(600, estimation=estimate_of()), "quiet"),
+        "as many as judged rows allow": (lambda: counted(500, audit=Audited("")), "quiet"),
+        "clear cases more often": (lambda: counted(450, 1e-4), "fired"),
+        "no sources": (estimated, "not applicable"),
     },
     "PU017": {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),

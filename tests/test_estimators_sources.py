@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
+import purecover as pu
 from purecover.estimators import compare_label_dates, count_by_two_sources
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
@@ -19,7 +20,7 @@ def test_the_number_is_chapmans() -> None:
     first, second = [1] * 30 + [0] * 70, [1] * 20 + [0] * 10 + [1] * 20 + [0] * 50
     found = count_by_two_sources(first, second)
     assert found.n_positive.estimate == pytest.approx(31 * 41 / 21 - 1)
-    assert (found.n_labeled, found.dependence) == (50, None)
+    assert (found.n_labeled, found.dependence, found.preference) == (50, None, None)
     # Chao's interval: the logarithm of the unlabeled positives is normal.
     unlabeled = 31 * 41 / 21 - 1 - 50
     variance = 31 * 41 * 10 * 20 / (21**2 * 22)
@@ -48,6 +49,12 @@ def test_scores_allow_for_sources_that_prefer_clear_cases() -> None:
     plain, found = count_by_two_sources(first, second), count_by_two_sources(first, second, scores)
     assert plain.n_positive.high < positive.sum()
     assert abs(found.n_positive.estimate / positive.sum() - 1) < 0.05
+    # Over all scores the preference is seen, by the test of Mann and Whitney.
+    expected = mannwhitneyu(
+        scores[first & second], scores[first ^ second], use_continuity=False, method="asymptotic"
+    )
+    assert found.preference.p_value == pytest.approx(expected.pvalue)
+    assert found.preference.probability > 0.5
 
 
 def test_what_strata_leave_open_is_seen_with_the_right_sign() -> None:
@@ -90,6 +97,75 @@ def test_the_test_of_dates_is_that_of_mann_and_whitney() -> None:
     assert found.p_value == pytest.approx(expected.pvalue)
     days = np.datetime64("2020-01-01") + dates
     assert compare_label_dates(scores, np.arange(60) < 59, days) == found
+
+
+def reported(rng, n=2000, ease=0.0, trend=0.0, alpha_off=0.0):
+    """The checks and the report of one world with two sources and dates."""
+    scores, positive = positives(rng, n)
+    share = 0.4 / (1 + np.exp(-ease * (scores - 1)))
+    first, second = (positive & (rng.random(n) < share) for _ in range(2))
+    labeled = first | second
+    dates = rng.normal(size=n) - trend * scores
+    dates[~labeled] = np.nan
+    frame = {"s": scores, "y": labeled, "when": dates, "one": first, "two": second}
+    report = pu.evaluate(
+        frame,
+        score="s",
+        labeled="y",
+        label_dates="when",
+        label_sources=("one", "two"),
+        alpha=float(positive[~labeled].mean()) + alpha_off,
+        n_resamples=0,
+    )
+    return {check.code: check for check in report.checks}, report
+
+
+def test_reports_of_random_labels_have_no_finding() -> None:
+    rng, n, alarms = np.random.default_rng(5), 100, {"PU023": 0, "PU024": 0}
+    for _ in range(n):
+        checks, _ = reported(rng)
+        alarms = {code: so_far + checks[code].fired for code, so_far in alarms.items()}
+    assert max(alarms.values()) <= 0.1 * n
+
+
+def test_reports_warn_of_clear_cases_first() -> None:
+    rng, n, more = np.random.default_rng(6), 20, 0
+    for _ in range(n):
+        checks, report = reported(rng, 10_000, ease=4.0, trend=1.0)
+        details = " ".join(report.details().split())
+        for code in ("PU023", "PU024"):
+            assert (code in str(report)) == (checks[code].outcome == "warning")
+            assert checks[code].message[1:] in details
+        assert "labeled first" in checks["PU023"].message
+        assert "labeled less" not in checks["PU024"].message
+        more += "labeled more" in checks["PU024"].message
+    assert more >= n / 2
+    checks, _ = reported(rng, trend=-1.0)
+    assert "labeled last" in checks["PU023"].message
+
+
+@pytest.mark.parametrize("off", [-0.1, 0.3])
+def test_an_alpha_that_contradicts_the_sources_is_said(off) -> None:
+    checks, report = reported(np.random.default_rng(7), alpha_off=off)
+    assert checks["PU024"].outcome == "warning"
+    counts = report.counts
+    implied = counts.n_labeled + report.proportions.alpha * counts.n_unlabeled
+    assert f"alpha implies {implied:,.0f}" in checks["PU024"].message
+
+
+def test_dates_and_sources_need_rows() -> None:
+    rows = {"scores": [4, 3, 2, 1.0], "labeled": [1, 1, 0, 0], "alpha": 0.1, "n_resamples": 0}
+    both = {"label_dates": [1, 2, 0, 0], "label_sources": ([1, 1, 0, 0], [1, 0, 0, 0])}
+    counts = pu.ScoreCounts.from_scores(rows["scores"], rows["labeled"])
+    for name, value in both.items():
+        with pytest.raises(InvalidInputError, match=f"'{name}'"):
+            pu.evaluate(**rows, **{name: value}, sample_weight=[1, 1, 1, 2])
+        with pytest.raises(InvalidInputError, match=f"'{name}'"):
+            pu.evaluate(**rows, **{name: value}, groups=[1, 2, 3, 1])
+        with pytest.raises(InvalidInputError, match=f"'{name}'"):
+            pu.evaluate(counts, alpha=0.1, n_resamples=0, **{name: value})
+    with pytest.raises(InvalidInputError, match="got 1 rows that differ"):
+        pu.evaluate(**rows, label_sources=([1, 1, 1, 0], [1, 0, 0, 0]))
 
 
 def test_refusals() -> None:

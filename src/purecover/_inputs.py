@@ -67,8 +67,13 @@ def column_names(frame: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[Any, Any]]:
-    """NumPy columns of a frame; ``names`` maps our parameter to the user's column."""
+def read_columns(
+    frame: Any, names: Mapping[str, str], may_lack: Collection[str] = ()
+) -> dict[str, np.ndarray[Any, Any]]:
+    """NumPy columns of a frame; ``names`` maps our parameter to the user's column.
+
+    Those of ``may_lack`` may have missing values.
+    """
     if isinstance(frame, Mapping):
         available = list(frame)
         require_columns(names, available)
@@ -93,7 +98,7 @@ def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[A
     for parameter, column in names.items():
         series = native.get_column(column)
         missing = int(series.null_count())
-        if missing:
+        if missing and parameter not in may_lack:
             raise valid.bad_value(
                 parameter,
                 "a column free of missing values",

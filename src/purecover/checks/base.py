@@ -16,6 +16,7 @@ from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
+from purecover.estimators.sources import RankTest, SourcesEstimate
 from purecover.proportions import MixtureProportions, UncertainProportions
 from purecover.recovery.curves import RecoveredRoc
 from purecover.recovery.rates import check_data
@@ -115,6 +116,10 @@ class CheckContext:
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
     audit : UncertainProportions or None
         Alpha and beta with their uncertainty, from scores and an audit, if they were given so.
+    dates : RankTest or None
+        Scores of rows labeled earlier against those labeled later, if dates were given.
+    sources : SourcesEstimate or None
+        The number of positives by two sources of labels, if these were given.
     """
 
     counts: ScoreCounts
@@ -129,6 +134,8 @@ class CheckContext:
     estimation: PriorEstimate | None = None
     stated: tuple[str, float] | None = None
     audit: UncertainProportions | None = None
+    dates: RankTest | None = None
+    sources: SourcesEstimate | None = None
 
     @public
     def __post_init__(self) -> None:
@@ -213,8 +220,10 @@ class Check:
 
 NEEDED = {
     "audit": "no rows were judged.",
+    "dates": "no dates of labels were given.",
     "estimation": "alpha and beta were given.",
     "prior": "no target was named.",
+    "sources": "no sources of labels were given.",
     "threshold": "no threshold is in use.",
 }
 """Fields of :class:`CheckContext` that a check may need, and the message where one is None."""

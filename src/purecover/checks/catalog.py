@@ -665,6 +665,56 @@ def strata_disagree(context: CheckContext) -> Finding:
     )
 
 
+@check("PU023", "scores change with the date of the label", "note", "random labels", "dates")
+def dates_disagree(context: CheckContext) -> Finding:
+    """A random sample of the positives has the same scores whenever it is labeled."""
+    test: Any = context.dates
+    says = f"by date of the label, the first {test}"
+    if test.p_value > SIGNIFICANCE:
+        return quiet(f"{says}. Random labels are not contradicted.")
+    easy = "clear cases were labeled first, and hidden positives are probably harder"
+    hard = "clear cases were labeled last, or the scores have changed over time"
+    return fired(
+        f"{says}: {easy if test.probability > 0.5 else hard}.",
+        "see report.hidden(theta) for metrics of all positives; judge_hidden estimates them.",
+        "warning" if test.p_value <= FALSE_ALARM_RATE else "note",
+    )
+
+
+@check("PU024", "sources of labels contradict the report", "warning", "random labels", "sources")
+def sources_disagree(context: CheckContext) -> Finding:
+    """Rows that both sources label show whether labels prefer clear cases, and count positives."""
+    sources: Any = context.sources
+    counts, number, test = context.counts, sources.n_positive, sources.preference
+    says, doubts = f"two sources of labels imply {sources}", []
+    if ends := _alpha_ends(context, number.confidence_level):
+        low, high = (counts.n_labeled + alpha * counts.n_unlabeled for alpha in ends)
+        says += f"; alpha implies {' to '.join(dict.fromkeys((f'{low:,.0f}', f'{high:,.0f}')))}"
+        if low > number.high or high < number.low:
+            doubts.append("these contradict each other")
+    if test is not None and test.p_value <= FALSE_ALARM_RATE:
+        more = "more" if test.probability > 0.5 else "less"
+        doubts.append(f"clear cases were labeled {more} often (p = {test.p_value:.2g})")
+    if not doubts:
+        return quiet(f"{says}. Random labels are not contradicted.")
+    return fired(
+        f"{says}. {' and '.join(doubts).capitalize()}.",
+        "check whether the sources are independent: if one copies the other, the number of "
+        "positives is too small. If they are, judge rows (judge_hidden).",
+    )
+
+
+def _alpha_ends(context: CheckContext, level: float) -> tuple[float, float] | None:
+    """Return the interval of alpha, one value twice if alpha was given, None if it is unknown."""
+    if context.audit is not None:
+        alpha = context.audit.draws(_DRAWS, np.random.default_rng(0))[:, 0]
+        return tuple(np.quantile(alpha, ((1 - level) / 2, (1 + level) / 2)).tolist())
+    if context.estimation is None:
+        return context.proportions.alpha, context.proportions.alpha
+    interval = context.estimation.intervals.get("alpha")
+    return None if interval is None else (interval.low, interval.high)
+
+
 _JUDGE = (
     "judge ten rows with high scores (purecover judge FILE). If the "
     "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "

@@ -61,8 +61,14 @@ def _checks(report: PUReport) -> Section:
 
 def assumptions_section(report: PUReport) -> Section:
     """The assumptions of a report, and what the data show of each."""
-    by_topic = {check.topic: check for check in report.checks}
-    random, clean = by_topic.get("random labels"), by_topic.get("clean labels")
+    clean = next((check for check in report.checks if check.topic == "clean labels"), None)
+    # Where the user gave data for it, a check that passes is evidence as well.
+    random = [
+        capitalized(check.message)
+        for check in report.checks
+        if check.topic == "random labels"
+        and (check.fired or (check.status == "quiet" and check.code != "PU006"))
+    ]
     found, p = report.estimation, report.proportions
     pure = {
         "determined": "Not assumed: alpha was given.",
@@ -75,9 +81,8 @@ def assumptions_section(report: PUReport) -> Section:
     if report.truth is not None and report.truth.beta < p.beta == 1:
         doubt = f"By the truth given, {share(1 - report.truth.beta)} of the labels are wrong."
     statements = {
-        "The labeled are a random sample of all positives (SCAR)": random.message
-        if random is not None and random.fired
-        else "Scores alone cannot show this; scar_test looks at features.",
+        "The labeled are a random sample of all positives (SCAR)": " ".join(random)
+        or "Scores alone cannot show this; scar_test looks at features.",
         "The highest scores are all positives, the lowest all negatives": pure[report.state],
         "Every labeled row is positive (beta 1)": doubt
         or f"Beta is {p.beta:.4g} ({p._beta_origin}).",

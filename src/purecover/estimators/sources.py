@@ -9,7 +9,7 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import encode_labels, is_missing
-from purecover._typing import ArrayLike, FloatArray
+from purecover._typing import ArrayLike, BoolArray, FloatArray
 from purecover._validation import public
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
@@ -111,15 +111,19 @@ def compare_label_dates(scores: ArrayLike, labeled: ArrayLike, dates: ArrayLike)
     3 rows outrank 3 in 0.89 of pairs (p = 0.13)
     """
     values = valid.as_real_vector("scores", scores)
-    ours, _ = encode_labels(labeled, values.size)
-    when = valid.to_numpy("dates", dates)
-    valid.check_same_length("dates", when.size, values.size)
-    values, when = values[ours], when[ours]
+    return date_test(values, encode_labels(labeled, values.size)[0], dates, "dates")
+
+
+def date_test(values: FloatArray, labeled: BoolArray, dates: ArrayLike, parameter: str) -> RankTest:
+    """Compare the earlier with the later half of the labeled rows; complain of ``parameter``."""
+    when = valid.to_numpy(parameter, dates)
+    valid.check_same_length(parameter, when.size, values.size)
+    values, when = values[labeled], when[labeled]
     if any(map(is_missing, when.tolist())):
-        raise valid.bad_value("dates", "given for every labeled row", "missing dates")
+        raise valid.bad_value(parameter, "given for every labeled row", "missing dates")
     order = np.unique(when)
     if order.size < 2:
-        raise valid.bad_value("dates", "of at least two days or years", f"{order.size} of them")
+        raise valid.bad_value(parameter, "of at least two days or years", f"{order.size} of them")
     middle = np.sort(when)[(when.size - 1) // 2]
     early = when <= (middle if middle < order[-1] else order[-2])
     return _rank_test([values[early]], [values[~early]])
@@ -139,11 +143,15 @@ class SourcesEstimate(Saved):
         Scores of the rows that both sources label against those that one labels, within strata;
         None without scores. A small p-value contradicts independent sources: with a
         ``probability`` above 0.5 both prefer clear cases and ``n_positive`` is too small.
+    preference : RankTest or None
+        The same over all scores. A small p-value contradicts labels at random: with a
+        ``probability`` above 0.5 clear cases are labeled more often.
     """
 
     n_positive: Interval
     n_labeled: int
     dependence: RankTest | None
+    preference: RankTest | None
 
     def __str__(self) -> str:
         at = self.n_positive
@@ -235,7 +243,7 @@ def count_by_two_sources(
             "cannot be estimated.",
             hint="judge some rows by hand instead",
         )
-    place, dependence = np.zeros(one.size, dtype=np.int64), None
+    place, dependence, preference = np.zeros(one.size, dtype=np.int64), None, None
     if scores is not None:
         ranked = valid.as_real_vector("scores", scores)
         valid.check_same_length("scores", ranked.size, one.size)
@@ -243,6 +251,7 @@ def count_by_two_sources(
         cuts = np.quantile(ranked[both], np.arange(1, n_strata) / n_strata)
         place = np.searchsorted(np.unique(cuts), ranked, side="right")
         strata = range(int(place.max()) + 1)
+        preference = _rank_test([ranked[both]], [ranked[one ^ two]])
         dependence = _rank_test(
             [ranked[both & (place == i)] for i in strata],
             [ranked[(one ^ two) & (place == i)] for i in strata],
@@ -265,4 +274,5 @@ def count_by_two_sources(
         ),
         n_labeled=n_labeled,
         dependence=dependence,
+        preference=preference,
     )

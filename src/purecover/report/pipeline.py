@@ -25,6 +25,7 @@ from purecover._validation import public
 from purecover.checks.base import CheckContext
 from purecover.checks.catalog import CHECKS, largest_delta, run_checks
 from purecover.counts import ScoreCounts, pu_roc_curve
+from purecover.estimators import sources as origins
 from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.interval import Interval, auc_interval
@@ -153,6 +154,8 @@ class ScoredRows:
     n_groups: int | None = None
     truth: TrueCounts | None = None
     judged: JudgedRows | None = None
+    dates: origins.RankTest | None = None
+    sources: origins.SourcesEstimate | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,13 +245,17 @@ def read_labels(
     )
 
 
+SOURCES = ("label_sources", "label_sources[1]")
+"""Both columns of ``label_sources``; complaints about both are about the first."""
+
+
 def read_rows(
-    data: Any, columns: Mapping[str, Any], keep: float | None, **labels: object
+    data: Any, columns: Mapping[str, Any], keep: float | None, level: float = 0.95, **labels: object
 ) -> ScoredRows:
     """Read and count scores, a frame of any engine, or counts.
 
     ``columns`` are arrays like the scores or, with a frame, names of columns. No bin lies across
-    the threshold ``keep``.
+    the threshold ``keep``. The number of positives by two sources has an interval of ``level``.
     """
     columns = dict(columns)
     if isinstance(data, ScoreCounts):
@@ -262,9 +269,10 @@ def read_rows(
             columns["judged"] = None
         names = _column_names(data, columns)
         if lazy_frame(data) is not None:
-            refuse_with_lazy({**names, "judged": drawn}, "groups", "truth", "judged")
+            needs = ("groups", "truth", "judged", "label_dates", *SOURCES)
+            refuse_with_lazy({**names, "judged": drawn}, *needs)
             return ScoredRows(count_lazy(data, names, labels, keep))
-        found = read_columns(data, names)
+        found = read_columns(data, names, may_lack=("label_dates",))
         columns = {name: found.get(name) for name in columns}
         columns["judged"] = columns["judged"] if isinstance(drawn, str) else drawn
         data = columns["score"]
@@ -277,8 +285,32 @@ def read_rows(
         )
     valid.check_alignment(data, columns["labeled"])
     scores = valid.as_real_vector("scores", data)
+    dates, *sources = (columns.pop(name, None) for name in ("label_dates", *SOURCES))
     marks = read_labels(size=scores.size, **columns, **labels)
-    return replace(marks.count(scores), judged=marks.judged_rows(scores))
+    for name, given in (("label_dates", dates), ("label_sources", sources[0])):
+        # Their tests count rows, each as independent of the others.
+        if given is not None and (marks.weight is not None or marks.group is not None):
+            raise valid.bad_value(name, "left out with 'sample_weight' or 'groups'", "both")
+    test = number = None
+    if dates is not None:
+        test = origins.date_test(scores, marks.positive, dates, "label_dates")
+    if sources[0] is not None:
+        one, two = (encode_labels(s, scores.size, parameter=SOURCES[0])[0] for s in sources)
+        if differ := int(((one | two) != marks.positive).sum()):
+            must = "two columns of which at least one marks each labeled row, and none another"
+            raise valid.bad_value("label_sources", must, f"{differ:,} rows that differ")
+        number = origins.count_by_two_sources(one, two, scores, confidence_level=level)
+    rows = replace(marks.count(scores), dates=test, sources=number)
+    return replace(rows, judged=marks.judged_rows(scores))
+
+
+def pair_of_sources(given: Any) -> dict[str, Any]:
+    """Return both columns of ``label_sources`` by their names in :func:`read_rows`."""
+    given = (None, None) if given is None else given
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 2:
+        must = "a pair of columns: for each of two sources, whether it labels the row"
+        raise valid.bad_type("label_sources", must, given)
+    return dict(zip(SOURCES, given, strict=True))
 
 
 def count_lazy(
@@ -661,6 +693,8 @@ class Recovery:
             estimation=estimate,
             stated=None if given is None else given.stated,
             audit=audit,
+            dates=rows.dates,
+            sources=rows.sources,
         )
         return PUReport(
             counts=counts,
@@ -819,6 +853,8 @@ def evaluate(
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
     judged: JudgedRows | ArrayLike | str | None = None,
+    label_dates: ArrayLike | str | None = None,
+    label_sources: tuple[ArrayLike | str, ArrayLike | str] | None = None,
     positive_label: object = None,
     negative_label: object = None,
     **options: Unpack[EvaluateKeywords],
@@ -853,6 +889,13 @@ def evaluate(
         random sample of all unlabeled ones, and the judged labeled rows of all labeled ones.
         Alpha and beta come from scores and verdicts together, as in
         :func:`purecover.audit.combine`.
+    label_dates : array-like of shape (n,) or str, optional
+        When each labeled row was labeled, as evidence for or against labels at random (check
+        PU023); see :func:`purecover.estimators.compare_label_dates`. It changes no metric.
+    label_sources : pair of array-like of shape (n,) or of str, optional
+        For each of two sources, whether it labels the row; together they mark the labeled rows.
+        Check PU024 compares the number of positives they imply with alpha; see
+        :func:`purecover.estimators.count_by_two_sources`. They change no metric.
     positive_label, negative_label : object, optional
         The value of ``labeled`` that means labeled, where it is not obvious, and the value that
         marks known negatives, if there are any.
@@ -903,11 +946,14 @@ def evaluate(
         "groups": groups,
         "truth": truth,
         "judged": judged,
+        "label_dates": label_dates,
+        **pair_of_sources(label_sources),
     }
     rows = read_rows(
         scores,
         columns,
         settings.threshold,
+        settings.confidence_level,
         positive_label=positive_label,
         negative_label=negative_label,
     )
