@@ -20,7 +20,7 @@ from purecover.estimators.features import features_of
 from purecover.estimators.label_curve import alpha_of, delta_of, solve_label_curve
 from purecover.estimators.reference import Reference
 
-N_TREES, LEAST, SHARE = 100, 5, 0.6
+N_TREES, LEAST, SHARE = 100, 10, 0.6
 """Trees, problems in a leaf at least, and the share of features that a split looks at."""
 
 REDRAWN = 0.7

@@ -24,7 +24,7 @@ from purecover.estimators.label_curve import alpha_of, delta_of
 from purecover.estimators.reference import COUPLING, KIND, Reference
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
-STRETCH = (1.4, 0.85)
+STRETCH = (1.4, 0.9)
 N_DRAWS = 1000
 SEED = 2024
 
