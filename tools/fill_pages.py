@@ -230,17 +230,15 @@ def claims() -> Iterator[Claim]:
         judge("alpha", "error", 3),
     )
     yield said(readme, "sample of the positives** ({} problems)", real(RANDOM, "problems"))
-    yield said(
-        readme,
-        "*positives like the labeled ones* in {}, but that of *all* positives in {}; after",
-        people("nothing|labeled-like", "contained"),
-        people("nothing|all", "contained"),
-    )
-    yield said(
-        readme,
-        "[twenty judged rows](docs/howto/hidden_positives.rst) in {}.",
-        people("20 judged rows|all", "contained"),
-    )
+    for words, row in (
+        ("labels that people gave: positives like those", "nothing|labeled-like"),
+        ("labels that people gave: all positives", "nothing|all"),
+        ("the same, after twenty judged rows", "20 judged rows|all"),
+    ):
+        columns = ("contained", "width", "mean error")
+        yield said(
+            readme, f"| {words} | | | {{}} | {{}} | {{}} |", *(people(row, c) for c in columns)
+        )
     yield said(
         readme,
         "With a true AUC below 0.7, correcting does not help: the mean error is {}, and {} without",
@@ -258,7 +256,7 @@ def claims() -> Iterator[Claim]:
     )
     yield said(
         readme,
-        "On {} such problems",
+        "the last rows are for {} such problems",
         Source("real_labels.md", "", r"\n(\d+) problems", "## Held out of the prior of theta"),
     )
     trust = "docs/explanation/trust.rst"
