@@ -709,12 +709,14 @@ def test_what_would_narrow_the_interval() -> None:
     report = pu.evaluate(example.scores, example.labeled, n_resamples=200)
     now = report.intervals["roc_auc"]
     widths = {price.name: price.high - price.low for price in report.prices}
-    names = ("ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows")
+    names = ("ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows",
+             "flagged-rows")  # fmt: skip
     assert tuple(widths) == names
     assert widths["ten-rows"] < 0.8 * now.width
     text = str(report)
     for price in report.prices:
         words = PRICES[price.name][0].format(limit=price.limit)
+        now = report.intervals["precision" if price.name == "flagged-rows" else "roc_auc"]
         assert (words in text) == (widths[price.name] <= 0.8 * now.width)
     assert "More rows like these would narrow it by less than a fifth." in text
     assert pu.PUReport.from_json(report.to_json()).prices == report.prices
@@ -724,6 +726,12 @@ def test_what_would_narrow_the_interval() -> None:
     limited = pu.evaluate(example.scores, example.labeled, alpha=(0, price.limit), n_resamples=200)
     found = limited.intervals["roc_auc"]
     assert (price.low, price.high) == pytest.approx((found.low, found.high), abs=0.03)
+    at = {"threshold": report.threshold}
+    design = pu.audit.draw(example.scores, example.labeled, n=10, figure="precision", **at)
+    judged = design.answer(list(example.truth[design.rows]))
+    after = pu.evaluate(example.scores, example.labeled, judged=judged, n_resamples=200, **at)
+    found = after.intervals["precision"]
+    assert widths["flagged-rows"] == pytest.approx(found.width, rel=0.3)
     assert f"--alpha 0..{price.limit:g}" in shell_text(report, "a.csv")
     assert "purecover judge a.csv" in shell_text(report, "a.csv")
     assert "purecover judge FILE" in shell_text(report, "a b.csv")

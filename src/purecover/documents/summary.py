@@ -44,6 +44,8 @@ _OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_inte
 _MOST_CAUTIONS = 3
 _IN_COMMANDS = re.compile(r"\w[\w.-]{0,30}", re.ASCII)
 """Names of files that a command shows as they are."""
+_OPEN = 0.5
+"""Intervals of precision that are wider say hardly anything."""
 _STEP = 0.05
 """An error of a given alpha whose consequence is shown."""
 
@@ -54,7 +56,7 @@ PRICES = {
         "audit.draw(scores, labeled)",
     ),
     "limit": (
-        "a limit you know, such as alpha at most {limit:g}",
+        "a sure limit, such as alpha at most {limit:g}",
         "--alpha 0..{limit:g}",
         "alpha=(0, {limit:g})",
     ),
@@ -70,8 +72,13 @@ PRICES = {
         'assume=["pure-top"]',
     ),
     "more-rows": ("four times as many rows", "", ""),
+    "flagged-rows": (
+        "judge ten flagged rows",
+        "purecover judge FILE --figure precision --threshold={threshold:.4g}",
+        'audit.draw(scores, labeled, figure="precision", threshold={threshold:.4g})',
+    ),
 }
-"""Ways to narrow the interval of the AUC: in words, in a shell and in Python."""
+"""Ways to narrow the interval of the AUC, the last of precision: in words, shell and Python."""
 
 
 def summary(report: PUReport, file: str | None = None) -> list[Block]:
@@ -397,22 +404,29 @@ def price_blocks(report: PUReport, file: str | None) -> list[Block]:
     Nothing where something contradicts the data, or where the interval is narrow. Options are
     those of the shell for a ``file``, else those of Python.
     """
-    now = report.intervals.get("roc_auc")
-    if not report.prices or not bounded(now) or now.width <= WIDE or cautions(report):
+    if not report.prices or cautions(report):
         return []
     rows, note = [], []
     named = file if file is not None and _IN_COMMANDS.fullmatch(file) else "FILE"
     for price in report.prices:
-        words, command, call = (text.format(limit=price.limit) for text in PRICES[price.name])
-        if price.high - price.low > 0.8 * now.width:
+        known = {"limit": price.limit, "threshold": report.threshold}
+        words, command, call = (text.format(**known) for text in PRICES[price.name])
+        how = call if file is None else command.replace("FILE", named)
+        metric = "precision" if price.name == "flagged-rows" else "roc_auc"
+        now, width = report.intervals.get(metric), price.high - price.low
+        if not bounded(now) or now.width <= WIDE:
+            continue
+        if width > 0.8 * now.width:
             if price.name == "more-rows":
                 note.append("More rows like these would narrow it by less than a fifth.")
-            continue
-        auc = f"{price.low:.2f} to {price.high:.2f}"
-        if price.name.endswith("rows"):  # where the interval will be is not known yet
-            auc = f"about {price.high - price.low:.2f} wide"
-        how = call if file is None else command.replace("FILE", named)
-        rows.append(Row(words, {"auc": auc, "how": how}))
+        elif metric == "precision":
+            text = f"To know precision, {words} (then about {width:.2f} wide): {how}"
+            note += [text] if now.width > _OPEN else []
+        else:
+            auc = f"{price.low:.2f} to {price.high:.2f}"
+            if price.name.endswith("rows"):  # where the interval will be is not known yet
+                auc = f"about {width:.2f} wide"
+            rows.append(Row(words, {"auc": auc, "how": how}))
     columns = {"auc": "AUC interval", "how": ""}
     title = "To narrow this, do or know one of these:"
     table = [Table(title, columns, rows, numbers=False)] if rows else []

@@ -836,7 +836,8 @@ def make_report(
     if only is not None or estimation is None or report.contradicted:
         return report
     now = report.intervals.get("roc_auc")
-    return replace(report, prices=find_prices(rows.counts, now, estimation.estimator))
+    threshold = report.confusion.threshold
+    return replace(report, prices=find_prices(rows.counts, now, estimation.estimator, threshold))
 
 
 class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):

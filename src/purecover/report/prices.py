@@ -1,8 +1,9 @@
-"""Ways to narrow the interval of the AUC if alpha is estimated, and estimates of other methods."""
+"""Ways to narrow intervals if alpha is estimated, and estimates of other methods."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +17,9 @@ from purecover.intervals.interval import Interval
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
 
-PriceName = Literal["ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows"]
+PriceName = Literal[
+    "ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows", "flagged-rows"
+]
 
 COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
 """Quick estimators of different kinds, whose agreement shows how far an estimate can be trusted."""
@@ -29,13 +32,16 @@ MORE = 4.0
 
 @dataclass(frozen=True)
 class Price(Saved):
-    """The interval of the AUC that is expected with one more piece of knowledge.
+    """The interval of the AUC, or of precision, that is expected with one more piece of knowledge.
 
     Attributes
     ----------
-    name : {"ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows"}
-        Ten judged rows with high scores; an upper limit of alpha; verified labels; ten judged
-        labeled rows; the highest scores all positives; four times as many rows.
+    name : str
+        What is known: ``"ten-rows"``, ten judged rows with high scores; ``"limit"``, an upper limit
+        of alpha; ``"clean-labels"``, verified labels; ``"labeled-rows"``, ten judged labeled rows;
+        ``"pure-top"``, the highest scores all positives; ``"more-rows"``, four times as many rows;
+        ``"flagged-rows"``, ten judged rows above the threshold, where the interval is that of
+        precision.
     low, high : float
         Ends of the interval.
     limit : float or None
@@ -48,13 +54,16 @@ class Price(Saved):
     limit: float | None = None
 
 
-def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tuple[Price, ...]:
+def find_prices(
+    counts: ScoreCounts, now: Interval | None, estimator: Any, threshold: float
+) -> tuple[Price, ...]:
     r"""Return what the interval of the AUC, which is ``now``, would be with more knowledge.
 
     The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
     positives among n rows judged above the median labeled score, with the purity
     :math:`\kappa = \alpha F_1/F_U` there, averaged over k; by the same of labeled rows, with the
-    purity :math:`\beta`; by whether alpha is at most a limit; or by whether beta is 1.
+    purity :math:`\beta`; by whether alpha is at most a limit; or by whether beta is 1. Precision at
+    ``threshold`` is the purity of the unlabeled above it.
     """
     inner = getattr(estimator, "estimator", estimator)
     if now is None or not hasattr(inner, "draws") or counts.auc_pu <= 0.5:
@@ -68,18 +77,21 @@ def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tu
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
 
     def ends(weight: FloatArray, share: float = 1.0) -> tuple[float, float]:
-        areas = 0.5 + (counts.auc_pu + share * noise - 0.5) / delta
-        order = np.argsort(areas)
+        return within(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, weight)
+
+    def within(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        order = np.argsort(values)
         passed = np.cumsum(weight[order])
-        places = np.searchsorted(passed, tails * passed[-1]).clip(0, areas.size - 1)
-        low, high = areas[order[places]].clip(0, 1)
+        places = np.searchsorted(passed, tails * passed[-1]).clip(0, values.size - 1)
+        low, high = values[order[places]].clip(0, 1)
         return float(low), float(high)
 
     limit = float(f"{np.quantile(draws[:, 0], (1 + level) / 2) / 2:.2g}")
-    within = (draws[:, 0] <= limit).astype(np.float64)
-    found = [Price("ten-rows", *_after_judging(_purity_at_top(counts, draws), ends))]
-    if within.any():
-        found.append(Price("limit", *ends(within), limit))
+    allowed = (draws[:, 0] <= limit).astype(np.float64)
+    median = int(np.searchsorted(np.cumsum(counts.labeled) / counts.n_labeled, 0.5))
+    found = [Price("ten-rows", *_after_judging(_purity_above(counts, median, draws), ends))]
+    if allowed.any():
+        found.append(Price("limit", *ends(allowed), limit))
     clean = (draws[:, 1] == 1).astype(np.float64)
     if 0 < clean.sum() < len(clean):
         found.append(Price("clean-labels", *ends(clean)))
@@ -87,15 +99,16 @@ def find_prices(counts: ScoreCounts, now: Interval | None, estimator: Any) -> tu
         found.append(Price("labeled-rows", *_after_judging(draws[:, 1], ends)))
     if pure := _if_pure(counts, error, level, clean=bool(clean.all())):
         found.append(Price("pure-top", *pure))
-    return (*found, Price("more-rows", *ends(np.ones(len(draws)), MORE**-0.5)))
+    found.append(Price("more-rows", *ends(np.ones(len(draws)), MORE**-0.5)))
+    flagged = int((counts.thresholds >= threshold).sum()) - 1
+    precision = _purity_above(counts, max(flagged, 0), draws)
+    return (*found, Price("flagged-rows", *_after_judging(precision, partial(within, precision))))
 
 
-def _purity_at_top(counts: ScoreCounts, draws: FloatArray) -> FloatArray:
-    """Return the share of positives above the median labeled score, by draw."""
-    above = np.cumsum(counts.labeled) / counts.n_labeled
-    median = int(np.searchsorted(above, 0.5))
-    labeled = above[median]
-    unlabeled = counts.unlabeled[: median + 1].sum() / counts.n_unlabeled
+def _purity_above(counts: ScoreCounts, last: int, draws: FloatArray) -> FloatArray:
+    """Return the share of positives among the unlabeled down to a score, by draw."""
+    labeled = counts.labeled[: last + 1].sum() / counts.n_labeled
+    unlabeled = counts.unlabeled[: last + 1].sum() / counts.n_unlabeled
     alpha, beta = draws.T
     recall = ((1 - alpha) * labeled - (1 - beta) * unlabeled) / (beta - alpha)
     return np.asarray((alpha * recall.clip(0, 1) / max(unlabeled, 1e-12)).clip(0, 1))
