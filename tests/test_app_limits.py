@@ -371,7 +371,7 @@ def test_the_command_leaves_nothing_however_it_ends(
         base, _, token = address.partition("/#token=")
         assert len(token) >= 40
         request = urllib.request.Request(  # noqa: S310 - our own server
-            f"{base}/api/example", method="POST", headers={"Authorization": f"Bearer {token}"}
+            f"{base}/api/files?name=a.csv", GOOD, headers={"Authorization": f"Bearer {token}"}
         )
         with urllib.request.urlopen(request) as answer:  # noqa: S310
             assert answer.status == 201
@@ -398,7 +398,10 @@ def test_without_the_extra_the_command_names_it(
 @pytest.mark.slow
 def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
     pytest.importorskip("resource")
-    (tmp_path / "a.csv").write_bytes(b"score,labeled\n" + b"0.5,1\n0.25,0\n" * 2_000_000)
+    rows = "".join(
+        f"{i},{i % 2}\n" for i in range(4_000_000)
+    )  # too many scores to count in so little
+    (tmp_path / "a.csv").write_text(f"score,labeled\n{rows}")
     command = [sys.executable, "-P", "-m", "purecover.cli._worker", str(tmp_path)]
     request = ReportRequest(file="a" * 32, score=["score"], labeled="labeled")
     task = pack(Evaluate(str(tmp_path), "a.csv", request))

@@ -549,7 +549,6 @@ def test_errors_shrink_where_the_method_is_right(
         (pu.estimators.RocSlope, 100, 0.1),
         (systems.PatraSen, 500, 0.1),
         (pu.estimators.DEDPUL, 1000, 0.05),
-        (lambda: pu.estimators.ElkanNoto(variant="e1"), 1000, 0.1),
     ],
 )
 def test_overlap_makes_alpha_too_large(

@@ -8,6 +8,7 @@ algebra and the same repair.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -197,8 +198,10 @@ def _check_derived(
         for name in path.split("."):
             got = got.get(name, value) if isinstance(got, dict) else getattr(got, name)
         got = math.nan if got is None else got
-        near = math.isclose(got, value, rel_tol=1e-6, abs_tol=1e-9)
-        if not near and not math.isnan(got) * math.isnan(value):
+        # An integer of JSON may be larger than any float.
+        number = float(max(min(got, sys.float_info.max), -sys.float_info.max))
+        near = math.isclose(number, value, rel_tol=1e-6, abs_tol=1e-9)
+        if not near and not (math.isnan(number) and math.isnan(value)):
             must = f"{value:.9g}, as its counts, alpha and beta imply"
             raise source.complaint(path, must, valid.show(got))
 
