@@ -610,7 +610,7 @@ def test_threads_make_one_report_and_touch_no_filter():
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=12, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_fuzz_all_doors(seed, tmp_path, capsys, monkeypatch):
     """Every door with the same data: hundreds of comparisons, others each time by `make fuzz`."""
     case = draw_case(seed, tmp_path, capsys, monkeypatch)
