@@ -47,7 +47,7 @@ def _thinned() -> pu.ScoreCounts:
     scores, labeled = _draw(20_000, 1.2, 5, share=0.1)
     report = pu.evaluate(scores, labeled, alpha=0.2, n_resamples=0)
     counts = pu.ScoreCounts.from_dict(make_payload(report)["counts"])
-    assert 1500 < counts.n_thresholds <= 2000
+    assert 1850 < counts.n_thresholds <= 2000
     return counts
 
 

@@ -213,22 +213,18 @@ def claims() -> Iterator[Claim]:
         *measured(RANDOM),
     )
     yield said(readme, "| and that every label is right | | | {} | {} | {} |", *measured(CLEAN))
-    yield said(
-        readme,
-        "| and ten judged rows | {} | {} to {} | {} | {} | {} |",
-        *golden("ten_judged", "AUC", *ENDS),
-        judge("10 rows", "holds"),
-        judge("10 rows", "width", 2),
-        judge("10 rows", "error", 3),
-    )
-    yield said(
-        readme,
-        "| and alpha | {} | {} to {} | {} | {} | {} |",
-        *golden("alpha_known", "AUC", *ENDS),
-        judge("alpha", "holds"),
-        judge("alpha", "width", 2),
-        judge("alpha", "error", 3),
-    )
+    for words, kept, row in (
+        ("ten judged rows", "ten_judged", "10 rows"),
+        ("alpha", "alpha_known", "alpha"),
+    ):
+        yield said(
+            readme,
+            f"| and {words} | {{}} | {{}} to {{}} | {{}} | {{}} | {{}} |",
+            *golden(kept, "AUC", *ENDS),
+            judge(row, "holds"),
+            judge(row, "width", 2),
+            judge(row, "error", 3),
+        )
     yield said(readme, "sample of the positives** ({} problems)", real(RANDOM, "problems"))
     for words, row in (
         ("labels that people gave: positives like those", "nothing|labeled-like"),
