@@ -56,8 +56,13 @@ class Visit:
         page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         page.on("request", lambda request: self.asked.append(request.url))
 
-    def ready(self) -> None:
-        self.page.wait_for_selector("#report-list li", timeout=60_000)
+    def ready(self, name: str = "example_scores.csv") -> None:
+        """Wait for the report of a file; the list may have those of earlier visits."""
+        self.page.wait_for_selector(f"#report-list li:has-text('{name}')", timeout=60_000)
+
+    def remove(self) -> None:
+        self.page.click("text=Remove")
+        self.page.wait_for_selector("#reports", state="hidden")
 
     def open_report(self) -> Any:
         """The report in its own tab, loaded a second time, watched from the start."""
@@ -109,8 +114,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     with page.expect_download() as download:
         page.click("text=Download HTML")
     assert download.value.suggested_filename == "example_scores-report.html"
-    page.click("text=Remove")
-    page.wait_for_selector("#reports", state="hidden")
+    visit.remove()
     assert visit.complaints == []
     assert all(url.startswith((address.partition("#")[0], "data:", "blob:")) for url in visit.asked)
 
@@ -142,6 +146,7 @@ def test_by_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Enter")
     visit.ready()
     press_until("text=Open the report")
+    visit.remove()
     assert visit.complaints == []
 
 
@@ -194,14 +199,14 @@ def test_ten_rows_are_judged_by_key_or_by_touch(
         page.click("#answers")
     download.value.save_as(tmp_path / "records.judged.csv")
     page.click("text=Make the report")
-    visit.ready()
+    visit.ready(file.name)
     # The report is that of the command, with the answers of the page.
     scores, labeled = ([float(row[name]) for row in rows] for name in ("score", "labeled"))
     judged = pu.audit.JudgedRows.read_csv(tmp_path / "records.judged.csv", scores, labeled)
     assert sorted(judged.design.rows) == sorted(seen)
     report = pu.evaluate(scores, labeled, judged=judged)
     assert headline(report).lines[0] in page.inner_text("#report-list")
-    page.click("text=Remove")
+    visit.remove()
     assert visit.complaints == []
     visit.close()
 
