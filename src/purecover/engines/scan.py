@@ -239,16 +239,6 @@ PER_OCTAVE = 5120
 _PER_UNIT = PER_OCTAVE / math.log(2)
 _TINY = 1e-307
 _LARGEST_WEIGHT = 1e50
-_KINDS = {
-    1: ("score", "missing"),
-    2: ("score", "NaN"),
-    3: ("score", "infinite"),
-    4: ("score", "too large"),
-    5: ("labeled", "missing"),
-    6: ("sample_weight", "missing"),
-    7: ("sample_weight", f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"),
-    8: ("by", "missing"),
-}
 
 
 class Scan:
@@ -430,47 +420,49 @@ class Scan:
         """Count the rows that cannot be used, by kind, and complain if there are any."""
         import narwhals.stable.v2 as nw
 
-        raw = nw.col(self.names["score"])
-        score, label = self._score(), self.labels
-        faults = {1: raw.is_null(), 2: score.is_nan(), 3: ~score.is_between(-_LARGEST, _LARGEST)}
+        raw, score, large = nw.col(self.names["score"]), self._score(), "too large"
+        faults = [("score", "missing", raw.is_null())]
         if self.dtype.is_integer():
-            bound = valid.LARGEST_EXACT_INTEGER
-            faults = {1: raw.is_null(), 4: (raw > bound) | (raw < -bound)}
-            if self.dtype.is_unsigned_integer():
-                faults[4] = raw > bound
-        elif isinstance(self.dtype, nw.Boolean):
-            faults = {1: raw.is_null()}
-        faults[5] = label.missing()
+            beyond = raw > valid.LARGEST_EXACT_INTEGER
+            if self.dtype.is_signed_integer():
+                beyond |= raw < -valid.LARGEST_EXACT_INTEGER
+            faults.append(("score", large, beyond))
+        elif not isinstance(self.dtype, nw.Boolean):
+            faults.append(("score", "NaN", score.is_nan()))
+            faults.append(("score", "infinite", ~score.is_between(-_LARGEST, _LARGEST)))
+        faults.append(("labeled", "missing", self.labels.missing()))
         if self.weighted:
-            faults |= {
-                6: nw.col(self.names["sample_weight"]).is_null(),
-                7: ~self._weight_is_valid(),
-            }
+            what = f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"
+            faults.append(
+                ("sample_weight", "missing", nw.col(self.names["sample_weight"]).is_null())
+            )
+            faults.append(("sample_weight", what, ~self._weight_is_valid()))
         if self.by:
-            faults[8] = is_absent(self.names["by"], self.by_float)
-        kind = nw.lit(0, nw.Int64)
-        for number, fault in reversed(faults.items()):
-            kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)
+            faults.append(("by", "missing", is_absent(self.names["by"], self.by_float)))
+        kind = nw.lit(len(faults), nw.Int64)
+        for i, (*_, fault) in reversed(list(enumerate(faults))):
+            kind = nw.when(fault).then(nw.lit(i, nw.Int64)).otherwise(kind)
         counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
         columns = collected(counted)
         rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
-        total = int(sum(rows.values()))
-        found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
+        of_all = f"of {int(sum(rows.values())):,} rows"
+        found = [(*fault[:2], int(rows[i])) for i, fault in enumerate(faults) if i in rows]
         if not found:
             return  # a large integer that is not too large, or a label of another kind
-        if 4 in found:
-            got = f"{found[4]:,} of {total:,} rows (column {self.names['score']!r})"
-            raise valid.too_large("score", got)
-        parameter = _KINDS[min(found)][0]
+        for _, what, many in found:
+            if what == large:
+                raise valid.too_large(
+                    "score", f"{many:,} {of_all} (column {self.names['score']!r})"
+                )
+        first = found[0][0]
         texts = []
-        for number, many in found.items():
-            where, what = _KINDS[number]
-            place = "" if where == parameter else f" in column {self.names[where]!r}"
+        for parameter, what, many in found:
+            place = "" if parameter == first else f" in column {self.names[parameter]!r}"
             texts.append(f"{many:,} {what}{place}")
         raise valid.bad_value(
-            parameter,
-            "a column of finite numbers" if parameter == "score" else "a column without gaps",
-            f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
+            first,
+            "a column of finite numbers" if first == "score" else "a column without gaps",
+            f"{', '.join(texts)} {of_all} (column {self.names[first]!r})",
             "drop or fill those rows first; purecover never drops rows in silence",
         )
 
