@@ -180,7 +180,7 @@ def test_folders_are_no_columns(evaluate, tmp_path: Path, name: str) -> None:
     ("columns", "says"),
     [
         ({"score": [None, *SCORES[1:]]}, "row 1 has no value"),
-        ({"score": [*SCORES[:7], float("nan"), *SCORES[8:]]}, "row 8 'nan' is not finite"),
+        ({"score": [*SCORES[:7], float("nan"), *SCORES[8:]]}, "row 8 'nan' means no value"),
         ({"score": [str(s) for s in SCORES[:-1]] + ["high"]}, "row 40 'high' is not a number"),
         ({"labeled": [None, *LABELED[1:]]}, "row 1 has no value"),
         ({"labeled": [[y] for y in LABELED]}, "two-valued (labeled or not)"),

@@ -305,7 +305,6 @@ class ReferencePosterior(PriorEstimator):
     """
 
     noisy: ClassVar[bool] = True
-    reference: ClassVar[str] = "purecover"
     interval_method: ClassVar[str] = "posterior"
 
     clean: Literal["weigh", "always"] = checked("weigh", check_choice, choices=("weigh", "always"))
