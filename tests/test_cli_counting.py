@@ -300,7 +300,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv/one.csv", "three.csv"], [], "there is no file"),
         (["."], [], "FILE must be files of one format"),
         (["parts"], ["--html", "parts/part-[1].parquet"], "would overwrite the data"),
-        (["-", "-"], [], "'-' is given twice"),
+        (["-", "-"], [], "must be different files, got '-' twice"),
         (["all.parquet"], ["--by", "w", "--labeled", "site"], "taken for --labeled, must be"),
     ],
 )

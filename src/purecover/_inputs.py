@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -148,9 +147,16 @@ def check_columns(parameter: str, names: Any, available: list[str], must: str) -
 class Tabular:
     """Base of results that are also tables."""
 
-    @abstractmethod
+    _names: ClassVar[list[str]] = []
+
+    def __init_subclass__(cls, columns: str = "") -> None:
+        """Take the names of columns: attributes, or ``threshold`` for ``thresholds``."""
+        cls._names = columns.split() or cls._names
+
     def _columns(self) -> dict[str, Any]:
         """Columns of equal length by name."""
+        plural = {"threshold": "thresholds"}
+        return {name: getattr(self, plural.get(name, name)) for name in self._names}
 
     @public
     def frame(self, backend: Any = None) -> Any:
@@ -197,10 +203,11 @@ def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any
 _LABELED_WORDS = frozenset(
     "1 1.0 +1 true t yes y positive pos p labeled labelled l".split()  # noqa: SIM905 - reads better
 )
-_UNLABELED_WORDS = frozenset(
-    "0 0.0 -1 -1.0 false f no n unlabeled unlabelled u unknown none".split()  # noqa: SIM905
-)
 _NEGATIVE_WORDS = frozenset(("negative", "neg"))
+_NO_WORDS = frozenset(("-1", "-1.0", "false", "f", "no", "n"))
+UNLABELED_WORDS = _NO_WORDS | {"0", "0.0", "unlabeled", "unlabelled", "u", "unknown", "none"}
+UNSURE_WORDS = _NO_WORDS | _NEGATIVE_WORDS
+"""Words that may mean a known negative as well as no label."""
 BOTH_SIDES = "both labeled and unlabeled somewhere"
 _MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
 
@@ -287,7 +294,7 @@ def _as_float(value: Any) -> float:
 def _encode_words(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     words = [_text(v).strip().casefold() for v in values.tolist()]
     distinct = set(words)
-    others = _UNLABELED_WORDS if parameter == "labeled" else _UNLABELED_WORDS | _NEGATIVE_WORDS
+    others = UNLABELED_WORDS if parameter == "labeled" else UNLABELED_WORDS | _NEGATIVE_WORDS
     if not distinct <= _LABELED_WORDS | others or len(distinct) > 2:
         hint = "name the value that means labeled with positive_label="
         if len(distinct) > 2:
@@ -307,7 +314,7 @@ def labeled_of_two(classes: np.ndarray[Any, Any]) -> int | None:
         return 1
     words = [_text(value).strip().casefold() for value in classes.tolist()]
     yes = [word in _LABELED_WORDS for word in words]
-    no = [word in _UNLABELED_WORDS | _NEGATIVE_WORDS for word in words]
+    no = [word in UNLABELED_WORDS | _NEGATIVE_WORDS for word in words]
     if all(yes) or all(no):
         return None
     if yes[0] and no[1]:

@@ -215,7 +215,7 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
     import numpy as np
 
     from purecover.cli.files import Request, choose_columns, name_of, read_table
-    from purecover.cli.rows import Columns, count_blanks, read_labels
+    from purecover.cli.rows import Columns, read_labels
 
     source, by = name_of(file), given.get("by")
     meaning = Columns.among({name: given[name] for name in given.keys() - {"score", "labeled"}})
@@ -237,10 +237,10 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
                 "--by takes one column given by --labeled, not several.\n"
                 "Hint: with several, each is a task of its own; leave --by out."
             )
-        numbers = {f"score {i}": column for i, column in enumerate(found["score"])}
-        words = {f"labeled {i}": column for i, column in enumerate(found["labeled"])}
-        blanks = frozenset(words if meaning.missing_is_unlabeled else ())
-        return Request(numbers, words | ({} if by is None else {"by": by}), blanks)
+        scores = {f"score {i}": column for i, column in enumerate(found["score"])}
+        labels = {f"labeled {i}": column for i, column in enumerate(found["labeled"])}
+        blanks = frozenset(labels if meaning.missing_is_unlabeled else ())
+        return Request(scores | labels | ({} if by is None else {"by": by}), blanks)
 
     table = read_table(file, request, (by, *given.get("score", ()), *given.get("labeled", ())))
     data = {column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])}
@@ -248,7 +248,7 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
     n_blank = 0
     for i, column in enumerate(found["labeled"]):
         words = table.words[f"labeled {i}"]
-        n_blank += count_blanks(words)
+        n_blank += words.n_blank
         try:
             labeled, negative = read_labels(source, column, words, meaning)
         except PurecoverError as error:
@@ -395,7 +395,7 @@ def evidence(file: str, /, **given: Any) -> int:
     output.check_outputs(given, "html", not_this=file)
     how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples")}
     rows = prepare(file, given, **how)
-    proportions, estimation = rows.proportions
+    proportions, estimation = rows.shares.used, rows.shares.estimation
     found = pu.intervals.evidence_thresholds(
         rows.rows.counts,
         proportions,

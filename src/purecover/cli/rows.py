@@ -10,24 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._inputs import BOTH_SIDES, encode_labels
+from purecover._inputs import BOTH_SIDES, UNLABELED_WORDS, UNSURE_WORDS, encode_labels
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.options import BESIDE
 from purecover.cli.output import STDIO, CommandError, option
-from purecover.counts import ScoreCounts
-from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
-from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.report import pipeline
-from purecover.report.pipeline import (
-    Estimation,
-    ReportSettings,
-    ScoredRows,
-    find_proportions,
-    make_report,
-)
+from purecover.report.pipeline import ReportSettings, Request, ScoredRows, Shares, make_report
 from purecover.report.results import PUReport
 
 if TYPE_CHECKING:
@@ -35,13 +26,6 @@ if TYPE_CHECKING:
 
 _CELL = "cell "
 """Prefix of the roles of further columns."""
-
-_NUMBERS = ("score", "sample_weight")
-"""Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
-
-_UNLABELED = frozenset(("u", "unlabeled", "unlabelled", "unknown"))
-_UNSURE = frozenset(("-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
-"""Words that may mean a known negative as well as no label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +58,8 @@ class Columns:
     ) -> files.Request:
         """The columns of these roles, of those there are."""
         used = files.choose_columns(source, available, wanted)
-        numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
-        words = {role: column for role, column in used.items() if role not in numbers}
         blanks = frozenset({"judged", "labeled"} if self.missing_is_unlabeled else {"judged"})
-        return files.Request(numbers, words, blanks)
+        return files.Request(used, blanks)
 
 
 @dataclass(frozen=True)
@@ -129,11 +111,6 @@ class FileRows:
         }
 
     @property
-    def counts(self) -> ScoreCounts:
-        """The scores, counted."""
-        return ScoreCounts.from_scores(self.scores, self.label_column, **self.beside)
-
-    @property
     def companions(self) -> dict[str, Any]:
         """The same with groups and true classes."""
         groups = self.table.words["groups"].codes if "groups" in self.columns else None
@@ -180,7 +157,7 @@ def read_rows(
         if cells is None:
             return rows
         more = {f"{_CELL}{name}": name for name in cells(available)}
-        return replace(rows, words={**rows.words, **more}, blanks=rows.blanks.union(more))
+        return files.Request({**rows.columns, **more}, rows.blanks.union(more))
 
     table = files.read_table(file, request, wanted.values())
     found, words = table.columns, table.words
@@ -188,7 +165,7 @@ def read_rows(
     true = None
     if "truth" in found:
         true = _read_truth(source, found["truth"], words["truth"], columns)
-    n_blank = count_blanks(words["labeled"]) if columns.missing_is_unlabeled else None
+    n_blank = words["labeled"].n_blank if columns.missing_is_unlabeled else None
     rows = FileRows(table, labeled, negative, true, n_blank)
     if answers is not None:
         return replace(rows, judged=_read_judged(rows, *answers))
@@ -235,38 +212,27 @@ class Prepared:
 
     read: FileRows
     rows: ScoredRows
-    shares: GivenProportions
-    proportions: tuple[MixtureProportions, Estimation | None]
+    shares: Shares
     settings: ReportSettings
 
     def report(self, *, threshold: float | None = None, **how: Any) -> PUReport:
         """Return a report with the metrics ``only``, at a threshold ``chosen_by`` a metric."""
-        settings = replace(self.settings, threshold=threshold)
-        return make_report(self.rows, self.shares, self.proportions, settings, **how)
+        return make_report(
+            self.rows, self.shares, replace(self.settings, threshold=threshold), **how
+        )
 
 
 def prepare(
     file: str, given: Mapping[str, Any], *, can_vary: bool = False, **settings: Any
 ) -> Prepared:
     """Read the file, and determine alpha and beta from the options."""
-    shares = GivenProportions.among(given).validated(can_estimate=True, can_vary=can_vary)
-    asked = {"n_resamples": 500} | settings
-    checked = ReportSettings.among(asked).validated()
+    asked = Request.among({**given, "n_resamples": 500, **settings}, can_vary=can_vary)
     read = read_rows(file, Columns.among(given), judged=given.get("judged"))
-    pipeline.check_design(read.judged, given.get("assume", ()))
+    asked.check_design(read.judged)
     labels = pipeline.read_labels(read.label_column, read.scores.size, **read.companions)
     rows = labels.count(read.scores)
-    verdicts = labels.judged_rows(read.scores)
-    shares = pipeline.settle(rows.counts, shares, verdicts, level=checked.confidence_level)
-    estimator = None if shares.ways else check_estimator(shares.estimator)
-    proportions = find_proportions(rows.counts, shares, estimator)
-    return Prepared(read, rows, shares, proportions, checked)
-
-
-def count_blanks(words: files.Words) -> int:
-    """Return the number of rows without a value."""
-    blank = np.array([files.is_missing(value) for value in words.values])
-    return int(blank[words.codes].sum())
+    shares = asked.shares(rows.counts, labels.judged_rows(read.scores))
+    return Prepared(read, rows, shares, asked.settings)
 
 
 def read_labels(
@@ -274,11 +240,12 @@ def read_labels(
 ) -> tuple[BoolArray, BoolArray | None]:
     """Return masks of labeled rows and of known negatives, from the meaning of each value."""
     what = f"column {show(column)} of {source}, taken for {option('labeled')},"
-    said = [value.strip() for value in words.values if not files.is_missing(value)]
-    with_blanks = len(said) < len(words.values)
+    said = [
+        text.strip() for text, blank in zip(words.values, words.blank, strict=True) if not blank
+    ]
     if not said:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
-    if len(said) == 1 and not with_blanks:
+    if len(words.values) == 1:
         raise CommandError(
             f"{what} holds nothing but {show(said[0])}; both labeled and unlabeled rows are needed."
         )
@@ -290,7 +257,7 @@ def read_labels(
             f"{option('positive_label')}.\n"
             f"Hint: it holds {shown}."
         )
-    if with_blanks:
+    if words.blank.any():
         values.append(_unlabeled_like(what, values, positive_label, negative_label))
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     try:
@@ -303,9 +270,7 @@ def read_labels(
         hint = "" if error.hint is None else f"\nHint: {error.hint}"
         raise CommandError(f"{what} must be {error.must}, got {got}.{hint}") from error
     # Blanks mean what the last value means.
-    place = iter(range(len(said)))
-    meaning = np.array([-1 if files.is_missing(value) else next(place) for value in words.values])
-    code = meaning[words.codes]
+    code = np.where(words.blank, -1, np.cumsum(~words.blank) - 1)[words.codes]
     return positive[code], None if negative is None else negative[code]
 
 
@@ -320,17 +285,17 @@ def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_
     if positive_label is not None and left:
         return left[0]
     texts = [f"{value:g}" if isinstance(value, float) else value for value in left]
-    unsure = [text for text in texts if text.casefold() in _UNSURE]
+    unsure = [text for text in texts if text.casefold() in UNSURE_WORDS]
     if positive_label is None and len(texts) == 2 and len(unsure) == 1:
         other, label = unsure[0], texts[texts[0] == unsure[0]]
-        if label.casefold() not in _UNLABELED:
+        if label.casefold() not in UNLABELED_WORDS:
             raise CommandError(
                 f"{what} holds {show(label)}, {show(other)} and blanks.\n"
                 f"Hint: if {show(other)} and blank both mean unlabeled, add "
                 f"{option('positive_label')}={label}; if {show(other)} marks known negatives, add "
                 f"{option('negative_label')}={other}."
             )
-    like = [value for value in left if str(value).casefold() in _UNLABELED]
+    like = [value for value in left if str(value).casefold() in UNLABELED_WORDS]
     usual = ("unlabeled", "neither") if isinstance(values[0], str) else (0.0, -1.0, 2.0)
     return next(value for value in (*like, *usual) if value not in named)
 

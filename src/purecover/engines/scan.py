@@ -4,7 +4,8 @@ Every expression here is one that all engines of narwhals evaluate, and evaluate
 
 - a row with an invalid value gets a bin of its own, `_BAD`, so that no engine has to floor or cast
   a NaN, and the result shows whether there is such a row; only then are they counted by kind;
-- keys of bins are 64-bit integers: some engines group floating-point numbers far more slowly;
+- keys of bins are integers, as short as they may be: engines group floating-point numbers far more
+  slowly;
 - sums and counts are cast after the aggregation, since not all engines can within it.
 """
 
@@ -166,6 +167,7 @@ class LabelValues:
             raise valid.bad_type("labeled", _MUST, dtype, "cast the column first")
         whole = self.is_boolean or (dtype.is_integer() and dtype != nw.UInt64)
         self.as_integer = whole and not isinstance(dtype, (nw.Int128, nw.UInt128))
+        self._absent: Any = MISSING if self.is_text else -1 if self.is_boolean else _NO_NUMBER
         self._meaning: dict[Any, tuple[bool, bool]] = {}
 
     def missing(self) -> Any:
@@ -176,8 +178,9 @@ class LabelValues:
         """An expression: the label of each row as a word or a number, never null."""
         import narwhals.stable.v2 as nw
 
-        dtype = nw.String if self.is_text else nw.Int64 if self.as_integer else nw.Float64
-        absent = nw.lit(MISSING if self.is_text else _NO_NUMBER, dtype)
+        whole = nw.Int8 if self.is_boolean else nw.Int64  # the shorter, the faster to group
+        dtype = nw.String if self.is_text else whole if self.as_integer else nw.Float64
+        absent = nw.lit(self._absent, dtype)
         return nw.when(self.missing()).then(absent).otherwise(nw.col(self.column).cast(dtype))
 
     def refuse_many(self, frame: Any) -> None:
@@ -199,7 +202,7 @@ class LabelValues:
 
     def surprising(self, found: np.ndarray[Any, Any]) -> bool:
         """Whether a label is missing."""
-        return bool(np.any(found == (MISSING if self.is_text else _NO_NUMBER)))
+        return bool(np.any(found == self._absent))
 
     def read(self, found: np.ndarray[Any, Any], rows: Any) -> tuple[BoolArray, BoolArray | None]:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
@@ -239,16 +242,6 @@ PER_OCTAVE = 5120
 _PER_UNIT = PER_OCTAVE / math.log(2)
 _TINY = 1e-307
 _LARGEST_WEIGHT = 1e50
-_KINDS = {
-    1: ("score", "missing"),
-    2: ("score", "NaN"),
-    3: ("score", "infinite"),
-    4: ("score", "too large"),
-    5: ("labeled", "missing"),
-    6: ("sample_weight", "missing"),
-    7: ("sample_weight", f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"),
-    8: ("by", "missing"),
-}
 
 
 class Scan:
@@ -340,7 +333,8 @@ class Scan:
         import narwhals.stable.v2 as nw
 
         # Multiplied by a power of 2, so that each bin is split into whole ones.
-        return (nw.col("pu_place") * 2.0**self.level).floor().cast(nw.Int64)
+        key = (nw.col("pu_place") * 2.0**self.level).floor()
+        return key.cast(nw.Int64 if self.level else nw.Int32)
 
     def bins(self) -> dict[Group, Bins]:
         """Return all rows, in bins of the logarithm of the score."""
@@ -430,47 +424,49 @@ class Scan:
         """Count the rows that cannot be used, by kind, and complain if there are any."""
         import narwhals.stable.v2 as nw
 
-        raw = nw.col(self.names["score"])
-        score, label = self._score(), self.labels
-        faults = {1: raw.is_null(), 2: score.is_nan(), 3: ~score.is_between(-_LARGEST, _LARGEST)}
+        raw, score, large = nw.col(self.names["score"]), self._score(), "too large"
+        faults = [("score", "missing", raw.is_null())]
         if self.dtype.is_integer():
-            bound = valid.LARGEST_EXACT_INTEGER
-            faults = {1: raw.is_null(), 4: (raw > bound) | (raw < -bound)}
-            if self.dtype.is_unsigned_integer():
-                faults[4] = raw > bound
-        elif isinstance(self.dtype, nw.Boolean):
-            faults = {1: raw.is_null()}
-        faults[5] = label.missing()
+            beyond = raw > valid.LARGEST_EXACT_INTEGER
+            if self.dtype.is_signed_integer():
+                beyond |= raw < -valid.LARGEST_EXACT_INTEGER
+            faults.append(("score", large, beyond))
+        elif not isinstance(self.dtype, nw.Boolean):
+            faults.append(("score", "NaN", score.is_nan()))
+            faults.append(("score", "infinite", ~score.is_between(-_LARGEST, _LARGEST)))
+        faults.append(("labeled", "missing", self.labels.missing()))
         if self.weighted:
-            faults |= {
-                6: nw.col(self.names["sample_weight"]).is_null(),
-                7: ~self._weight_is_valid(),
-            }
+            what = f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"
+            faults.append(
+                ("sample_weight", "missing", nw.col(self.names["sample_weight"]).is_null())
+            )
+            faults.append(("sample_weight", what, ~self._weight_is_valid()))
         if self.by:
-            faults[8] = is_absent(self.names["by"], self.by_float)
-        kind = nw.lit(0, nw.Int64)
-        for number, fault in reversed(faults.items()):
-            kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)
+            faults.append(("by", "missing", is_absent(self.names["by"], self.by_float)))
+        kind = nw.lit(len(faults), nw.Int64)
+        for i, (*_, fault) in reversed(list(enumerate(faults))):
+            kind = nw.when(fault).then(nw.lit(i, nw.Int64)).otherwise(kind)
         counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
         columns = collected(counted)
         rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
-        total = int(sum(rows.values()))
-        found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
+        of_all = f"of {int(sum(rows.values())):,} rows"
+        found = [(*fault[:2], int(rows[i])) for i, fault in enumerate(faults) if i in rows]
         if not found:
             return  # a large integer that is not too large, or a label of another kind
-        if 4 in found:
-            got = f"{found[4]:,} of {total:,} rows (column {self.names['score']!r})"
-            raise valid.too_large("score", got)
-        parameter = _KINDS[min(found)][0]
+        for _, what, many in found:
+            if what == large:
+                raise valid.too_large(
+                    "score", f"{many:,} {of_all} (column {self.names['score']!r})"
+                )
+        first = found[0][0]
         texts = []
-        for number, many in found.items():
-            where, what = _KINDS[number]
-            place = "" if where == parameter else f" in column {self.names[where]!r}"
+        for parameter, what, many in found:
+            place = "" if parameter == first else f" in column {self.names[parameter]!r}"
             texts.append(f"{many:,} {what}{place}")
         raise valid.bad_value(
-            parameter,
-            "a column of finite numbers" if parameter == "score" else "a column without gaps",
-            f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
+            first,
+            "a column of finite numbers" if first == "score" else "a column without gaps",
+            f"{', '.join(texts)} {of_all} (column {self.names[first]!r})",
             "drop or fill those rows first; purecover never drops rows in silence",
         )
 
