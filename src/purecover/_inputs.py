@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -150,9 +149,16 @@ def check_columns(parameter: str, names: Any, available: list[str], must: str) -
 class Tabular:
     """Base of results that are also tables."""
 
-    @abstractmethod
+    _names: ClassVar[list[str]] = []
+
+    def __init_subclass__(cls, columns: str = "") -> None:
+        """Take the names of columns: attributes, or ``threshold`` for ``thresholds``."""
+        cls._names = columns.split() or cls._names
+
     def _columns(self) -> dict[str, Any]:
         """Columns of equal length by name."""
+        plural = {"threshold": "thresholds"}
+        return {name: getattr(self, plural.get(name, name)) for name in self._names}
 
     @public
     def frame(self, backend: Any = None) -> Any:

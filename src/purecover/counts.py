@@ -550,7 +550,7 @@ _BLOCK = 2**17
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PURoc(Frozen, Tabular):
+class PURoc(Frozen, Tabular, columns="threshold fpr_pu tpr_pu"):
     """The ROC curve of labeled against unlabeled.
 
     Attributes
@@ -575,9 +575,6 @@ class PURoc(Frozen, Tabular):
 
     def __repr__(self) -> str:
         return f"PURoc({self.thresholds.size:,} points)"
-
-    def _columns(self) -> dict[str, Any]:
-        return {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}
 
 
 @public
