@@ -16,7 +16,8 @@ import hashlib
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,16 @@ from sklearn.model_selection import StratifiedKFold
 from studies import _reality_tables as source
 from studies._common import progress
 from studies._common import table as markdown
-from studies._reality import FOLDER, KIND, LABELINGS, SCORERS, bin_edges, load_problems, pack
+from studies._reality import (
+    FOLDER,
+    KIND,
+    LABELINGS,
+    SCORERS,
+    counted,
+    load_problems,
+    out_of_fold,
+    pack,
+)
 
 from purecover._codec import sealed
 from purecover_paper.networks import BaggedNetworks
@@ -99,27 +109,17 @@ def _trees(seed: int, n_rows: int) -> Any:
     )
 
 
-def out_of_fold(
-    make: Callable[[int], Any], features: FloatArray, labeled: BoolArray, seed: int
-) -> FloatArray:
-    """The score of every row from the model of the folds it is not in."""
-    scores = np.empty(len(labeled))
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
-    for train, test in folds.split(features, labeled):
-        model = make(seed).fit(features[train], labeled[train])
-        scores[test] = model.predict_proba(features[test])[:, 1]
-    return scores
-
-
 def score(
     features: FloatArray, labeled: BoolArray, rng: np.random.Generator
 ) -> Iterator[tuple[str, FloatArray]]:
     """Scores of the classifiers: three and the mean of their ranks, and now and then two more."""
     seed = int(rng.integers(2**31))
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    split = list(folds.split(features, labeled))
     found = {
-        "logistic": out_of_fold(lambda _: _logistic(), features, labeled, seed),
-        "boosting": out_of_fold(lambda _: _boosting(), features, labeled, seed),
-        "extra-trees": out_of_fold(lambda s: _trees(s, len(labeled)), features, labeled, seed),
+        "logistic": out_of_fold(_logistic, features, labeled, split),
+        "boosting": out_of_fold(_boosting, features, labeled, split),
+        "extra-trees": out_of_fold(partial(_trees, seed, len(labeled)), features, labeled, split),
     }
     found["rank-mean"] = np.mean([rankdata(scores) for scores in found.values()], axis=0)
     extra = rng.random(2) < 0.35
@@ -130,7 +130,7 @@ def score(
         found["networks"] = networks.fit(features, labeled).oob_score_samples_
     if extra[1]:
         two = rng.permutation(features.shape[1])[:2]
-        found["poor"] = out_of_fold(lambda _: _logistic(), features[:, two], labeled, seed)
+        found["poor"] = out_of_fold(_logistic, features[:, two], labeled, split)
     yield from found.items()
 
 
@@ -216,28 +216,13 @@ def problems(table: source.Table) -> Iterator[dict[str, Any]]:
         some = features[rows]
         some = some[:, some.std(axis=0) > 1e-9]
         for name, scores in score(some, kind < 2, rng):
-            edges = bin_edges(scores)
-            counts = np.array(
-                [
-                    np.histogram(
-                        np.searchsorted(edges, scores[kind == k]), np.arange(len(edges) + 1)
-                    )[0]
-                    for k in range(4)
-                ]
-            )
-            n = counts.sum(axis=1)
             yield {
-                "counts": counts.astype(np.int32),
+                **counted(scores, kind),
                 "table": table.key,
                 "cut": str(cut),
                 "scorer": name,
                 "design": number,
-                "alpha": n[2] / (n[2] + n[3]),
-                "beta": n[0] / (n[0] + n[1]),
-                "n_labeled": n[0] + n[1],
-                "n_unlabeled": n[2] + n[3],
                 "labeling": labeling,
-                "auc": roc_auc_score(kind % 2 == 0, scores),
                 "supervised_auc": supervised,
             }
 
