@@ -12,6 +12,7 @@ from functools import cached_property
 from glob import escape
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from purecover.audit.designs import (
     ScoredLabels,
     cut_of,
 )
-from purecover.counts import ScoreCounts
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval
 from purecover.proportions import GivenProportions
@@ -67,8 +67,8 @@ class Judging:
         Name of the judge; may be empty.
     figure : {"alpha", "auc", "precision"}
         What the interval is of.
-    threshold, review
-        The cut of the score, as in :func:`draw`.
+    threshold, review, negative_label
+        The cut of the score and the label of known negatives, as in :func:`draw`.
     """
 
     def __init__(
@@ -82,6 +82,7 @@ class Judging:
         figure: str = "auc",
         threshold: float | None = None,
         review: int | None = None,
+        negative_label: Any = None,
     ) -> None:
         self.figure = valid.check_choice("figure", figure, FIGURES)
         valid.check_instance("judge", judge, str)
@@ -89,7 +90,7 @@ class Judging:
             must = f"a name of up to {_LONGEST_NAME} characters"
             raise valid.bad_value("judge", must, valid.show(judge))
         self.judge, self.file, self.cells = judge.strip(), file, cells
-        self.data = ScoredLabels.read(scores, labeled)
+        self.data = ScoredLabels.read(scores, labeled, negative_label)
         self._lines: dict[tuple[int, str], dict[str, str]] = {}
         with _alone(file.parent) as alone:
             if alone:  # what a killed process left
@@ -110,25 +111,15 @@ class Judging:
         if not self.design.rows.size:
             must = "a score that unlabeled rows reach"
             raise valid.bad_value("threshold", must, f"{cuts[0]:.6g}, which none does")
-        self._counts = ScoreCounts.from_scores(self.data.scores, self.data.labeled)
+        self._counts = self.data.counts
         self._at = 0
         self._go_on()
 
     def _ordered(self, kind: str, cuts: list[float]) -> AuditDesign:
         """Return all rows that may be asked: those in the file, and then others by chance."""
         in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
-        stratum = self.data.strata(cuts)
-        others = ~self.data.labeled
-        if kind == "top":
-            others &= stratum == 0
-        rest = np.random.default_rng(0).permutation(np.flatnonzero(others))
-        rest = rest[~np.isin(rest, in_file)]  # in the same order for every judge
-        if kind == "stratified":  # evenly from all strata, wherever a judge stops
-            place = np.zeros(rest.size, dtype=np.int64)
-            for s in range(len(cuts) + 1):
-                here = stratum[rest] == s
-                place[here] = np.arange(here.sum())
-            rest = rest[np.lexsort((stratum[rest], place))]
+        rest = self.data.drawn(kind, cuts, np.random.default_rng(0))  # the same for every judge
+        rest = rest[~np.isin(rest, in_file)]
         return AuditDesign._of(kind, cuts, np.concatenate((in_file, rest)), self.data)
 
     @property

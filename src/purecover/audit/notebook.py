@@ -168,6 +168,7 @@ def judge(
     figure: str = "auc",
     threshold: float | None = None,
     review: int | None = None,
+    negative_label: Any = None,
 ) -> JudgingView:
     """Judge rows of a frame in a notebook, one after another.
 
@@ -190,8 +191,8 @@ def judge(
         Name of the judge, if there are several. Each is asked about the rows of the others.
     figure : {"auc", "alpha", "precision"}, default="auc"
         What the interval is of.
-    threshold, review
-        The cut of the score, as in :func:`draw`.
+    threshold, review, negative_label
+        The cut of the score and the label of known negatives, as in :func:`draw`.
 
     Returns
     -------
@@ -232,6 +233,7 @@ def judge(
         figure=figure,
         threshold=threshold,
         review=review,
+        negative_label=negative_label,
     )
     return JudgingView(judging)
 

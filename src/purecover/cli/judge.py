@@ -33,7 +33,7 @@ _LINK = re.compile(r"https?://\S+")
 
 
 @takes(
-    f"{COLUMNS} columns threshold review figure until n judge",
+    f"{COLUMNS} negative_label columns threshold review figure until n judge",
     threshold="Judge rows with at least this score, to estimate precision there; by default those "
     "above the score that half of the labeled rows reach.",
     figure="What the interval is of: auc (default), alpha or precision.",
@@ -68,8 +68,9 @@ def judge(file: str, /, **given: Any) -> int:
     rows = read_rows(file, Columns.among(given), cells=partial(_visible, file, given))
     judging = Judging(
         rows.scores,
-        rows.labeled,
+        rows.label_column,
         kept,
+        negative_label=rows.beside["negative_label"],
         cells=shown_cells(rows, everything="columns" in given),
         figure=figure,
         **chosen(given, "judge threshold review"),
@@ -264,14 +265,14 @@ def _summary(
         lines.append(judging.status()[0])
     try:
         lines += [f"  {line}" for line in remarks(judging)]
-        judged = pu.audit.JudgedRows.read_csv(judging.file, rows.scores, rows.labeled)
-        how = chosen(given, "threshold review")
-        report = pu.evaluate(rows.scores, rows.labeled, judged=judged, progress=False, **how)
+        how = chosen(given, "threshold review") | rows.beside
+        judged = judging.judged()
+        report = pu.evaluate(rows.scores, rows.label_column, judged=judged, progress=False, **how)
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
     words = ["purecover", "evaluate", file, "--judged"]
-    for name, value in chosen(given, f"{COLUMNS} threshold review").items():
+    for name, value in chosen(given, f"{COLUMNS} negative_label threshold review").items():
         option, flag = f"--{name.replace('_', '-')}", value is True
         words += [option] if flag else [f"{option}={''.join(value) if name == 'score' else value}"]
     lines.append(f"Next: {shlex.join(words)}")
