@@ -46,6 +46,9 @@ _LEVEL = 0.95
 _MANY_ALIKE = 0.2
 _WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
+_FURTHER = 300
+"""Rows that stand for all that can still be judged."""
+
 FIGURES = ("auc", "alpha", "precision")
 
 
@@ -107,20 +110,17 @@ class Judging:
                 must = f"that of the answers in {file.name}"
                 hint = "leave it out, or move that file away to begin anew"
                 raise valid.bad_value(name, must, str(got), hint)
-        self.design = self._ordered(kind, cuts)
+        # Those in the file, and then others by chance, in the same order for every judge.
+        in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
+        rest = self.data.drawn(kind, cuts, np.random.default_rng(0))
+        rows = np.concatenate((in_file, rest[~np.isin(rest, in_file)]))
+        self.design = AuditDesign._of(kind, cuts, rows, self.data)
         if not self.design.rows.size:
             must = "a score that unlabeled rows reach"
             raise valid.bad_value("threshold", must, f"{cuts[0]:.6g}, which none does")
         self._counts = self.data.counts
         self._at = 0
         self._go_on()
-
-    def _ordered(self, kind: str, cuts: list[float]) -> AuditDesign:
-        """Return all rows that may be asked: those in the file, and then others by chance."""
-        in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
-        rest = self.data.drawn(kind, cuts, np.random.default_rng(0))  # the same for every judge
-        rest = rest[~np.isin(rest, in_file)]
-        return AuditDesign._of(kind, cuts, np.concatenate((in_file, rest)), self.data)
 
     @property
     def row(self) -> int | None:
@@ -274,13 +274,10 @@ class Judging:
     def progress(self) -> tuple[Interval, Outlook]:
         """Return the interval of the figure now, and what more answers would do to it."""
         interval, values, purity = self._known(self.judged())
-        # Further rows come from the strata as in the design.
-        sizes = np.bincount(self.design.stratum[: self._at], minlength=purity.shape[1])
-        if self.design.kind != "stratified" or not sizes.any():
-            strata = 1 if self.design.kind == "top" else sizes.size
-            sizes = self.design.n_unlabeled * (np.arange(sizes.size) < strata)
+        upcoming = self.design.stratum[self._at :][:_FURTHER]
+        sizes = np.bincount(upcoming, minlength=purity.shape[1])
         left = self.design.rows.size - sum(self.tally().values())
-        return interval, Outlook.of(values, purity @ sizes / sizes.sum(), left, _LEVEL)
+        return interval, Outlook.of(values, purity @ sizes / max(sizes.sum(), 1), left, _LEVEL)
 
     def status(self) -> tuple[str, Interval | None]:
         """Say what is known of the figure, and what more answers would do to it."""

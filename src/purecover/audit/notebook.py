@@ -71,19 +71,10 @@ class JudgingView:
 
     def _repr_html_(self) -> str:
         upcoming = self._upcoming()
-        names = list(dict.fromkeys(name for _, cells in upcoming for name in cells))
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in ["row", *names])
-        lines = "".join(
-            f"<tr><td>{row + 1:,}</td>"
-            + "".join(f"<td>{_linked(cells.get(name, ''))}</td>" for name in names)
-            + "</tr>"
-            for row, cells in upcoming
-        )
         said = "<br>".join(map(html.escape, self._said()))
-        keys = "y" * len(upcoming)
         return (
-            f"<table><tr>{head}</tr>{lines}</table><p>{said}<br>Answer these rows in their order: "
-            f'<code>view.answer("{keys}")</code> with y, n or s (skip) for each.</p>'
+            f"{_table(upcoming)}<p>{said}<br>Answer these rows in their order: "
+            f'<code>view.answer("{"y" * len(upcoming)}")</code> with y, n or s (skip) for each.</p>'
         )
 
     def _ipython_display_(self) -> None:
@@ -101,14 +92,8 @@ class JudgingView:
         buttons = []
 
         def show() -> None:
-            row = self.judging.row
-            cells = {} if row is None else self.judging.cells(row)
-            lines = "".join(
-                f"<tr><th>{html.escape(name)}</th><td>{_linked(text)}</td></tr>"
-                for name, text in cells.items()
-            )
-            title = "No row is left" if row is None else f"Row {row + 1:,}"
-            card.value = f"<b>{title}</b><table>{lines}</table>"
+            rows = self._upcoming()[:1]
+            card.value = _table(rows) if rows else "No row is left"
             said.value = "<br>".join(map(html.escape, self._said()))
 
         def take(key: str) -> None:
@@ -144,6 +129,17 @@ class JudgingView:
             *filter(None, [] if row is None else [self.judging.note(row)]),
             *remarks(self.judging),
         ]
+
+
+def _table(rows: list[tuple[int, dict[str, str]]]) -> str:
+    """Return rows as a table in HTML."""
+    names = list(dict.fromkeys(name for _, cells in rows for name in cells))
+    lines = [
+        "".join(f"<td>{cell}</td>" for cell in (f"{row + 1:,}", *map(_linked, cells.values())))
+        for row, cells in rows
+    ]
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in ["row", *names])
+    return f"<table><tr>{'</tr><tr>'.join([head, *lines])}</tr></table>"
 
 
 def _linked(text: str) -> str:

@@ -23,7 +23,7 @@ from purecover.audit.designs import (
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
-from purecover.proportions import GivenProportions, check_share
+from purecover.proportions import GivenProportions, check_share, check_share_or_range
 
 Figure = Literal["auc", "alpha", "positives", "precision", "recall"]
 FIGURES = ("auc", "alpha", "positives", "precision", "recall")
@@ -240,7 +240,9 @@ def plan(
                 raise valid.bad_value(name, "left out where there are no scores", valid.show(value))
         if figure != "alpha":
             raise valid.bad_value("figure", "'alpha' where there are no scores", repr(figure))
-        share = _widest(alpha_guess)
+        guess = check_share_or_range("alpha_guess", (0, 1) if alpha_guess is None else alpha_guess)
+        low, high = guess if isinstance(guess, tuple) else (guess, guess)
+        share = min(max(0.5, low), high)  # the expected alpha nearest to 1/2
         return bisect_left(range(10**10), -width, lo=1, key=lambda n: -_beta_width(n, share, level))
     if alpha_guess is not None:
         must = "left out where scores are given, from which alpha is estimated"
@@ -266,16 +268,3 @@ def _beta_width(n: int, share: float, level: float) -> float:
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = betaincinv(0.5 + share * n, 0.5 + (1 - share) * n, tails)
     return float(high - low)
-
-
-def _widest(guess: Any) -> float:
-    """The expected alpha nearest to 1/2."""
-    if guess is None:
-        return 0.5
-    pair = guess if valid.is_iterable(guess) and not isinstance(guess, (str, bytes)) else [guess]
-    ends = [check_share("alpha_guess", each) for each in pair]
-    if not 1 <= len(ends) <= 2:
-        raise valid.bad_value("alpha_guess", "a number or two", f"{len(ends)} values")
-    if ends[0] > ends[-1]:
-        raise valid.bad_value("alpha_guess", "in rising order", valid.show(guess))
-    return min(max(0.5, ends[0]), ends[-1])

@@ -65,7 +65,7 @@ def judge(file: str, /, **given: Any) -> int:
         raise CommandError(f"--n must be at least 1, got {n}.")
     kept = answers_beside(file)
     output.check_writable("the file of answers,", str(kept), not_this=file)
-    rows = read_rows(file, Columns.among(given), cells=partial(_visible, file, given))
+    rows = read_rows(file, Columns.among(given), cells=partial(visible, file, given))
     judging = Judging(
         rows.scores,
         rows.label_column,
@@ -80,8 +80,8 @@ def judge(file: str, /, **given: Any) -> int:
     return 0
 
 
-def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
-    """Return the columns that the judge may see, without scores and labels unless asked for."""
+def visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
+    """Return the columns that judges may see, if they are there."""
     from purecover.cli import files
 
     for name in given.get("columns", ()):
@@ -89,16 +89,21 @@ def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str
     return list(given.get("columns", available))
 
 
-def shown_cells(rows: FileRows, *, everything: bool = False) -> Callable[[int], dict[str, str]]:
-    """Return what gives the cells of a row, by default without its score and label."""
+def shown_columns(rows: FileRows, *, everything: bool = False) -> dict[str, Any]:
+    """Return the cells of columns for judges, by default without scores and labels."""
     from purecover.audit.designs import OWN_COLUMNS
 
     hidden = () if everything else (rows.columns["score"], rows.columns["labeled"])
-    columns = {
+    return {
         f"{name} (data)" if name in OWN_COLUMNS else name: words
         for name, words in rows.cells.items()
         if name not in hidden
     }
+
+
+def shown_cells(rows: FileRows, *, everything: bool = False) -> Callable[[int], dict[str, str]]:
+    """Return what gives the cells of a row."""
+    columns = shown_columns(rows, everything=everything)
     return lambda row: {name: words.values[words.codes[row]] for name, words in columns.items()}
 
 
