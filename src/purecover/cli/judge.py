@@ -68,7 +68,7 @@ def judge(file: str, /, **given: Any) -> int:
     rows = read_rows(file, Columns.among(given), cells=partial(visible, file, given))
     judging = Judging(
         rows.scores,
-        rows.label_column,
+        rows.labels,
         kept,
         negative_label=rows.beside["negative_label"],
         cells=shown_cells(rows, everything="columns" in given),
@@ -272,7 +272,7 @@ def _summary(
         lines += [f"  {line}" for line in remarks(judging)]
         how = chosen(given, "threshold review") | rows.beside
         judged = judging.judged()
-        report = pu.evaluate(rows.scores, rows.label_column, judged=judged, progress=False, **how)
+        report = pu.evaluate(rows.scores, judged=judged, progress=False, **how)
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")

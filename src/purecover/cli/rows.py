@@ -199,7 +199,7 @@ def _read_judged(rows: FileRows, file: str, answer: str) -> JudgedRows:
     for scores in rows.score_columns.values():
         try:
             how = {"answer": answer, "negative_label": rows.beside["negative_label"]}
-            return JudgedRows.read_csv(file, scores, rows.label_column, **how)
+            return JudgedRows.read_csv(file, scores, rows.labels, **how)
         except PurecoverError as error:
             failed.append(error)
     failed[0].parameter = "judged"
