@@ -16,7 +16,7 @@ from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.files import DataFile, Request, Words
 from purecover.cli.output import CommandError, note, refuse
-from purecover.cli.rows import Columns, read_labels
+from purecover.cli.rows import Columns, mark_of_negatives, read_labels
 from purecover.counts import ScoreCounts
 from purecover.engines.files import (
     FORMATS,
@@ -170,13 +170,12 @@ def _with_labels(
         source["blank_labels"] = n_blank
     source["n_rows"] = sum(sizes.values())
     words = Words(np.arange(len(sizes)), tuple(sizes))
-    positive, negative = read_labels(about, column, words, columns)
-    codes = positive.astype(int) - (0 if negative is None else negative.astype(int))
+    codes = read_labels(about, column, words, columns)
     cases = (
         f"WHEN {files.quoted(text)} THEN {code}" for text, code in zip(sizes, codes, strict=True)
     )
     coded = f"SELECT * REPLACE (CASE {name} {' '.join(cases)} END AS {name}) FROM found"
-    return rows.query("found", coded), None if negative is None else -1
+    return rows.query("found", coded), mark_of_negatives(codes)
 
 
 def _in_order(counts: dict[Any, ScoreCounts]) -> dict[str, ScoreCounts]:

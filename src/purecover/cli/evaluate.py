@@ -90,7 +90,7 @@ def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
     several = len(rows.score_columns) > 1
     call: Any = pu.compare_scores if several else pu.evaluate
     scores = rows.score_columns if several else rows.scores
-    return call(scores, rows.label_column, **rows.companions, **settings)
+    return call(scores, **rows.companions, **settings)
 
 
 def exit_code(found: Any, given: Mapping[str, Any]) -> int:
@@ -243,18 +243,18 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
         return Request(scores | labels | ({} if by is None else {"by": by}), blanks)
 
     table = read_table(file, request, (by, *given.get("score", ()), *given.get("labeled", ())))
-    data = {column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])}
+    data: dict[str, Any] = {
+        column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])
+    }
     refused: dict[str, PurecoverError] = {}
     n_blank = 0
     for i, column in enumerate(found["labeled"]):
         words = table.words[f"labeled {i}"]
         n_blank += words.n_blank
         try:
-            labeled, negative = read_labels(source, column, words, meaning)
+            data[column] = read_labels(source, column, words, meaning)
         except PurecoverError as error:
             refused[column] = error
-            continue
-        data[column] = labeled.astype(int) - (0 if negative is None else negative.astype(int))
     if len(refused) == len(found["labeled"]):
         raise next(iter(refused.values()))
     if by is not None:

@@ -158,9 +158,11 @@ def require_column(source: str, name: str, available: Sequence[str], why: str) -
     times = available.count(name)
     if times != 1:
         what = "no column" if times == 0 else f"{times} columns"
+        alike = name.casefold() in map(str.casefold, available)  # as DuckDB names them
+        numbered = "; of names that differ by case only, all but the first have a number"
         raise CommandError(
             f"{source} has {what} named {name!r}, {why}.\n"
-            f"Hint: the columns are {list_columns(available)}."
+            f"Hint: the columns are {list_columns(available)}{numbered if alike else ''}."
         )
 
 

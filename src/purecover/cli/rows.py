@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._inputs import BOTH_SIDES, UNLABELED_WORDS, UNSURE_WORDS, encode_labels
-from purecover._typing import BoolArray, FloatArray
+from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.options import BESIDE
@@ -67,8 +67,8 @@ class FileRows:
     """A table, the meaning of its labels and true classes, and the number of blank labels."""
 
     table: files.Table
-    labeled: BoolArray
-    negative: BoolArray | None
+    labels: IntArray
+    """1 for labeled rows, 0 for unlabeled ones, -1 for known negatives."""
     truth: BoolArray | None
     blank_labels: int | None
     judged: JudgedRows | list[str] | None = None
@@ -96,17 +96,16 @@ class FileRows:
         return {self.columns[r]: n for r, n in self.table.numbers.items() if r != "sample_weight"}
 
     @property
-    def label_column(self) -> Any:
-        """Labels for the library: booleans, or 1, 0 and -1 where negatives are known."""
-        if self.negative is None:
-            return self.labeled
-        return self.labeled.astype(np.int64) - self.negative.astype(np.int64)
+    def labeled(self) -> BoolArray:
+        """Whether each row is labeled."""
+        return self.labels == 1
 
     @property
     def beside(self) -> dict[str, Any]:
-        """Parameters of rows for functions of the library, in addition to scores and labels."""
+        """Parameters of rows for functions of the library, in addition to scores."""
         return {
-            "negative_label": None if self.negative is None else -1,
+            "labeled": self.labels,
+            "negative_label": mark_of_negatives(self.labels),
             "sample_weight": self.table.numbers.get("sample_weight"),
         }
 
@@ -161,12 +160,12 @@ def read_rows(
 
     table = files.read_table(file, request, wanted.values())
     found, words = table.columns, table.words
-    labeled, negative = read_labels(source, found["labeled"], words["labeled"], columns)
+    labels = read_labels(source, found["labeled"], words["labeled"], columns)
     true = None
     if "truth" in found:
         true = _read_truth(source, found["truth"], words["truth"], columns)
     n_blank = words["labeled"].n_blank if columns.missing_is_unlabeled else None
-    rows = FileRows(table, labeled, negative, true, n_blank)
+    rows = FileRows(table, labels, true, n_blank)
     if answers is not None:
         return replace(rows, judged=_read_judged(rows, *answers))
     if "judged" in found:
@@ -229,16 +228,19 @@ def prepare(
     asked = Request.among({**given, "n_resamples": 500, **settings}, can_vary=can_vary)
     read = read_rows(file, Columns.among(given), judged=given.get("judged"))
     asked.check_design(read.judged)
-    labels = pipeline.read_labels(read.label_column, read.scores.size, **read.companions)
+    labels = pipeline.read_labels(size=read.scores.size, **read.companions)
     rows = labels.count(read.scores)
     shares = asked.shares(rows.counts, labels.judged_rows(read.scores))
     return Prepared(read, rows, shares, asked.settings)
 
 
-def read_labels(
-    source: str, column: str, words: files.Words, columns: Columns
-) -> tuple[BoolArray, BoolArray | None]:
-    """Return masks of labeled rows and of known negatives, from the meaning of each value."""
+def mark_of_negatives(labels: IntArray) -> int | None:
+    """Return the value of known negatives, if there are any."""
+    return -1 if -1 in labels else None
+
+
+def read_labels(source: str, column: str, words: files.Words, columns: Columns) -> IntArray:
+    """Return 1, 0 and -1 for labeled and unlabeled rows and known negatives, by their values."""
     what = f"column {show(column)} of {source}, taken for {option('labeled')},"
     said = [
         text.strip() for text, blank in zip(words.values, words.blank, strict=True) if not blank
@@ -270,8 +272,9 @@ def read_labels(
         hint = "" if error.hint is None else f"\nHint: {error.hint}"
         raise CommandError(f"{what} must be {error.must}, got {got}.{hint}") from error
     # Blanks mean what the last value means.
-    code = np.where(words.blank, -1, np.cumsum(~words.blank) - 1)[words.codes]
-    return positive[code], None if negative is None else negative[code]
+    value = np.where(words.blank, -1, np.cumsum(~words.blank) - 1)
+    meaning = positive.astype(np.int64) - (0 if negative is None else negative)
+    return np.asarray(meaning[value[words.codes]])
 
 
 def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_label: Any) -> Any:

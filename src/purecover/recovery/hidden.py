@@ -168,7 +168,7 @@ def recover_hidden(
     n_hidden = alpha * counts.n_unlabeled
     share = beta * counts.n_labeled / max(beta * counts.n_labeled + n_hidden, 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.minimum(alpha * recall_hidden / f_u, 1)
+        precision = np.minimum(recall_hidden / (f_u / alpha), 1)  # no product that underflows
     return HiddenPositives(
         theta=theta,
         proportions=proportions,
