@@ -29,19 +29,10 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
+from studies import _reality as reality
 from studies import _reality_tables as source
 from studies._common import progress
 from studies._common import table as markdown
-from studies._reality import (
-    FOLDER,
-    KIND,
-    LABELINGS,
-    SCORERS,
-    counted,
-    load_problems,
-    out_of_fold,
-    pack,
-)
 
 from purecover._codec import sealed
 from purecover_paper.networks import BaggedNetworks
@@ -117,9 +108,11 @@ def score(
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
     split = list(folds.split(features, labeled))
     found = {
-        "logistic": out_of_fold(_logistic, features, labeled, split),
-        "boosting": out_of_fold(_boosting, features, labeled, split),
-        "extra-trees": out_of_fold(partial(_trees, seed, len(labeled)), features, labeled, split),
+        "logistic": reality.out_of_fold(_logistic, features, labeled, split),
+        "boosting": reality.out_of_fold(_boosting, features, labeled, split),
+        "extra-trees": reality.out_of_fold(
+            partial(_trees, seed, len(labeled)), features, labeled, split
+        ),
     }
     found["rank-mean"] = np.mean([rankdata(scores) for scores in found.values()], axis=0)
     extra = rng.random(2) < 0.35
@@ -130,7 +123,7 @@ def score(
         found["networks"] = networks.fit(features, labeled).oob_score_samples_
     if extra[1]:
         two = rng.permutation(features.shape[1])[:2]
-        found["poor"] = out_of_fold(_logistic, features[:, two], labeled, split)
+        found["poor"] = reality.out_of_fold(_logistic, features[:, two], labeled, split)
     yield from found.items()
 
 
@@ -167,7 +160,7 @@ def design(n_positive: int, n_negative: int, rng: np.random.Generator, *, big: b
     if not big and rng.random() < 0.3:
         alpha = rng.uniform(0.1, 0.7)
     beta = 1.0 if rng.random() < 0.6 else float(rng.choice(BETAS))
-    labeling = "random" if rng.random() < 0.7 else str(rng.choice(LABELINGS[1:]))
+    labeling = "random" if rng.random() < 0.7 else str(rng.choice(reality.LABELINGS[1:]))
     # at least MIN_POSITIVE and a fifth of the positives stay without a label, and half of the rows
     most = min(5000, 0.8 * n_positive / beta, (n_positive - MIN_POSITIVE) / beta, cap / 2)
     n_labeled = max(
@@ -217,7 +210,7 @@ def problems(table: source.Table) -> Iterator[dict[str, Any]]:
         some = some[:, some.std(axis=0) > 1e-9]
         for name, scores in score(some, kind < 2, rng):
             yield {
-                **counted(scores, kind),
+                **reality.counted(scores, kind),
                 "table": table.key,
                 "cut": str(cut),
                 "scorer": name,
@@ -234,7 +227,7 @@ def build(table: source.Table) -> None:
         return
     begin = time.perf_counter()
     found = list(problems(table))
-    _save(path, pack(found))
+    _save(path, reality.pack(found))
     progress(f"{table.key}: {len(found)} problems, {time.perf_counter() - begin:.0f} s")
 
 
@@ -248,7 +241,7 @@ def collect(selected: list[source.Table], folder: Path) -> None:
             if table.part == part and path.exists():
                 stored.extend(_unpacked(path))
         if stored:
-            _save(folder / f"{part}.npz", sealed(KIND, pack(stored)))
+            _save(folder / f"{part}.npz", sealed(reality.KIND, reality.pack(stored)))
 
 
 def _unpacked(path: Path) -> Iterator[dict[str, Any]]:
@@ -302,7 +295,7 @@ the table comes from.
 
 def describe(selected: list[source.Table], folder: Path) -> str:
     """The page about the collection: where the tables come from, and what was made of them."""
-    every = [problem for part in source.PARTS for problem in load_problems(part, folder)]
+    every = [problem for part in source.PARTS for problem in reality.load_problems(part, folder)]
     part_of = {table.key: table.part for table in selected}
     summary = []
     for part in source.PARTS:
@@ -329,7 +322,7 @@ def describe(selected: list[source.Table], folder: Path) -> str:
         rows.append([*about, *figures])
     kinds = [
         [name, kind, sum(getattr(problem, name) == kind for problem in every)]
-        for name, known in (("labeling", LABELINGS), ("scorer", SCORERS))
+        for name, known in (("labeling", reality.LABELINGS), ("scorer", reality.SCORERS))
         for kind in known
     ]
     packages = [[name, each["version"], each["license"]] for name, each in source.sources().items()]
@@ -359,7 +352,9 @@ def main() -> int:
     """Fetch, build what is missing, collect, describe."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--tables", nargs="*", help="only these")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the two files go")
+    parser.add_argument(
+        "--folder", type=Path, default=reality.FOLDER, help="where the two files go"
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # of a fit that stops early, and of constant folds
     source.fetch()
