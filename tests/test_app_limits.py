@@ -306,15 +306,17 @@ def test_what_nobody_uses_expires() -> None:
         with pytest.raises(HTTPException):
             store.begin_job(upload, ["s"])
         now = 11.0
-        assert store.find(store.uploads, upload.id) is None
-        assert store.find(store.jobs, job.id) is job  # not before it has ended
+        with pytest.raises(HTTPException, match="no such file"):
+            store.find(store.uploads, upload.id, "file")
+        assert store.find(store.jobs, job.id, "report") is job  # not before it has ended
         job.state = "done"
         (job.folder / "report.html").write_text("x")
         store.end_job(job)
         now = 20.0
-        assert store.find(store.jobs, job.id) is job
+        assert store.find(store.jobs, job.id, "report") is job
         now = 31.0
-        assert store.find(store.jobs, job.id) is None
+        with pytest.raises(HTTPException, match="no such report"):
+            store.find(store.jobs, job.id, "report")
         assert list(store.root.iterdir()) == []
     finally:
         store.close()

@@ -123,9 +123,6 @@ class Api:
 
     async def add_file(self, request: Request) -> Response:
         """Send a file: CSV, TSV, JSON or Parquet; text may be gzipped."""
-        declared = request.headers.get("content-length", "")
-        if declared.isascii() and declared.isdigit() and int(declared) > self.settings.max_upload:
-            raise _too_large(self.settings.max_upload)
         if self._uploads.locked():
             many = self.settings.max_uploads_at_once
             raise HTTPException(429, f"{many} uploads are under way; try again in a while.")
@@ -145,26 +142,27 @@ class Api:
         return json_answer(upload.about, 201)
 
     async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
-        """Write a body to disk and check its size: a chunked body does not declare its length."""
-        size = 0
-        parts = aiter(content)
-        pause, began = self.settings.upload_pause, asyncio.get_running_loop().time()
+        """Write a body to disk, and stop where it is too large or too slow."""
+        size, most, pause = 0, self.settings.max_upload, self.settings.upload_pause
+        too_large = (
+            f"the file has more than {most:,} bytes, the limit.\n"
+            "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file."
+        )
+        clock = asyncio.get_running_loop().time
+        began = clock()
         with (upload.folder / upload.name).open("wb", buffering=_WRITE) as file:
-            while True:
-                try:
-                    # A byte now and then would otherwise hold its place for days.
-                    slowest = began + pause + size / self.settings.upload_rate
-                    now = asyncio.get_running_loop().time()
-                    async with asyncio.timeout_at(min(now + pause, slowest)):
-                        part = await anext(parts, None)
-                except TimeoutError:
-                    raise HTTPException(408, "the upload was too slow, or stood still.") from None
-                if part is None:
-                    break
-                size += len(part)
-                if size > self.settings.max_upload:
-                    raise _too_large(self.settings.max_upload)
-                await asyncio.to_thread(file.write, part)
+            try:
+                async with asyncio.timeout(pause) as patience:
+                    async for part in content:
+                        size += len(part)
+                        if size > most:
+                            raise HTTPException(413, too_large)
+                        await asyncio.to_thread(file.write, part)
+                        # A byte now and then would otherwise hold its place for days.
+                        slowest = began + size / self.settings.upload_rate
+                        patience.reschedule(min(clock(), slowest) + pause)
+            except TimeoutError:
+                raise HTTPException(408, "the upload was too slow, or stood still.") from None
         return size
 
     async def add_answers(self, request: Request) -> Response:
@@ -196,12 +194,7 @@ class Api:
         return Response(status_code=204)
 
     def _file(self, id_: str) -> Upload:
-        upload = self.store.find(self.store.uploads, id_)
-        if upload is None:
-            raise HTTPException(
-                404, "there is no such file; it may have been removed to make room."
-            )
-        return upload
+        return self.store.find(self.store.uploads, id_, "file")
 
     async def add_job(self, request: Request) -> Response:
         """Make a report."""
@@ -253,12 +246,7 @@ class Api:
         return Response(status_code=204)
 
     def _job(self, request: Request) -> Job:
-        job = self.store.find(self.store.jobs, request.path_params["job"])
-        if job is None:
-            raise HTTPException(
-                404, "there is no such report; it may have been removed to make room."
-            )
-        return job
+        return self.store.find(self.store.jobs, request.path_params["job"], "report")
 
     async def show_report(self, request: Request) -> Response:
         """The report as a page, or as JSON as ``purecover evaluate --json`` prints it."""
@@ -284,11 +272,3 @@ class Api:
             limits = "frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
             answer.headers["Content-Security-Policy"] = f"{policy}; {limits}"
         return answer
-
-
-def _too_large(limit: int) -> HTTPException:
-    return HTTPException(
-        413,
-        f"the file has more than {limit:,} bytes, the limit.\n"
-        "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file.",
-    )
