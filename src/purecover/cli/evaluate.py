@@ -126,10 +126,7 @@ def render(found: Any, source: Mapping[str, Any], command: str | None = None) ->
     """Return the page of what a command found, and which command made it."""
     from purecover.html import page as pages
 
-    page: Any = {
-        pu.PUReport: pages.render_report,
-        pu.report.ManyReports: pages.render_many,
-    }.get(type(found), pages.render_comparison)
+    page = getattr(pages, found.renderer)
     return str(page(found, command=command or output.typed_command(), source=source))
 
 

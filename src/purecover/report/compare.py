@@ -70,7 +70,7 @@ class ScoreComparison(Paged, Frozen):
         The seed, if there was one.
     """
 
-    _renderer = "render_comparison"
+    renderer = "render_comparison"
 
     reports: Mapping[str, PUReport]
     baseline: str
@@ -453,7 +453,8 @@ def compare_scores(
     'good'
     """
     asked = pipeline.Request.among({**options, "n_resamples": n_resamples})
-    asked.check_design(judged)
+    if judged is not None:
+        asked.check_design(judged)
     settings = asked.settings
     if estimate_from is not None and asked.given.ways:
         must = f"left out where {asked.given.ways[0]!r} is given"

@@ -118,7 +118,7 @@ class ManyReports(Paged):
         The seed, if there was one.
     """
 
-    _renderer = "render_many"
+    renderer = "render_many"
 
     rows: tuple[ManyRow, ...]
     metrics: tuple[str, ...]

@@ -188,19 +188,17 @@ def read_parts(
             raise valid.bad_type("sample_weight", must, weight)
         yield from count_parts(lazy, columns, labels, min_rows)
         return
-    scores = {name: _numbers(data, name) for name in columns.every_score}
-    size = next(iter(scores.values())).size
-    for name, values in scores.items():
-        valid.check_same_length(f"score[{name}]", values.size, size)
-    if columns.weight is not None:
-        weight = inputs.read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
+    named = {f"score[{name}]": name for name in columns.every_score}
+    asked = {"by": columns.by, "sample_weight": columns.weight}
+    beside = {name: column for name, column in asked.items() if column is not None}
+    found = inputs.read_columns(data, {**named, **beside}, may_lack=named)
+    size = found[f"score[{columns.every_score[0]}]"].size
+    for name, values in found.items():
+        valid.check_same_length(name, values.size, size)
+    weight, by = found.get("sample_weight", weight), found.get("by")
     mass = None if weight is None else valid.as_weights(weight, size)
     if mass is not None and not mass.any():
         raise valid.bad_value("sample_weight", "positive somewhere", "0 everywhere")
-    by = None
-    if columns.by is not None:
-        by = inputs.read_columns(data, {"by": columns.by})["by"]
-        valid.check_same_length("by", by.size, size)
     for name, column in columns.labels.items():
         try:
             if column is not None:
@@ -211,25 +209,12 @@ def read_parts(
                 raise
             yield from (Part(name, one, reason=first_line(error)) for one in columns.scores[name])
             continue
-        beside = {"labeled": marks[0], "negative": marks[1], "weight": mass}
-        rows = {key: values for key, values in beside.items() if values is not None}
-        rows |= {f"score[{one}]": scores[one] for one in columns.scores[name]}
+        columns_of_rows = {"labeled": marks[0], "negative": marks[1], "weight": mass}
+        columns_of_rows |= {f"score[{one}]": found[f"score[{one}]"] for one in columns.scores[name]}
+        rows = {key: values for key, values in columns_of_rows.items() if values is not None}
         for group, own in split_rows(rows, by):
             for one in columns.scores[name]:
                 yield _part(name if by is None else group, one, own, min_rows)
-
-
-def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
-    """A column of scores, NaN where one is missing: which tasks that concerns is seen later."""
-    if isinstance(data, Mapping):
-        return valid.to_numpy(f"score[{column}]", data[column])
-    import narwhals.stable.v2 as nw
-
-    series = nw.from_native(data, eager_only=True).get_column(column)
-    if series.null_count() and series.dtype.is_numeric():
-        series = series.cast(nw.Float64)
-        return np.asarray(series.fill_null(float("nan")).to_numpy(), dtype=np.float64)
-    return np.asarray(series.to_numpy())
 
 
 def _part(task: Any, score: str, rows: Mapping[str, Any], min_rows: int) -> Part:
