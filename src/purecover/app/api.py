@@ -19,8 +19,6 @@ from purecover.app.store import REPORTS, Job, Store, Upload
 
 MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
-BODY_PATIENCE = 30.0
-"""Seconds that a JSON body may take."""
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 _HEAD = 1 << 16
 _WRITE = 1 << 20
@@ -46,14 +44,10 @@ async def _read_body(request: Request, kind_of: type[RequestT]) -> RequestT:
     if kind != "application/json":
         raise HTTPException(415, "the body must be application/json.")
     body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_PATIENCE):
-            async for part in request.stream():
-                body += part
-                if len(body) > MAX_BODY:
-                    raise HTTPException(413, f"the body may have up to {MAX_BODY:,} bytes.")
-    except TimeoutError:
-        raise HTTPException(408, "the body took too long to come.") from None
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            raise HTTPException(413, f"the body may have up to {MAX_BODY:,} bytes.")
     try:
         return msgspec.json.decode(body, type=kind_of)
     except msgspec.ValidationError as error:

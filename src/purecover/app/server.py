@@ -136,8 +136,6 @@ STATIC = {
 HOST = "127.0.0.1"
 _PATIENCE = 3
 """Seconds that open connections have when the server stops."""
-_HEAD_PATIENCE = 30.0
-"""Seconds that a connection has to say what it wants."""
 _MOST_CONNECTIONS = 200
 """Connections at one time; a process may usually have 1,024 files open, sockets included."""
 _ACCEPTED_AT_ONCE = 25
@@ -298,17 +296,15 @@ class _Server(uvicorn.Server):
 
 
 class _Listener(H11Protocol):
-    """Hangs up on clients that take too long to send a request; uvicorn would wait forever.
+    """Where there are many connections, a new one takes the place of the oldest that wants nothing.
 
-    Where there are many connections, a new one takes the place of the oldest that wants nothing,
-    so that silence keeps nobody out.
+    Silence keeps nobody out, then; uvicorn would wait for it forever.
     """
 
-    _deadline: asyncio.TimerHandle | None = None
     _open: ClassVar[dict[_Listener, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start to wait for the first request."""
+        """Make room for a connection."""
         super().connection_made(transport)
         if len(self._open) >= _MOST_CONNECTIONS:
             oldest = next((each for each in self._open if not each._is_working), self)
@@ -316,31 +312,13 @@ class _Listener(H11Protocol):
             oldest.transport.abort()
         if not transport.is_closing():
             self._open[self] = None
-            self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        """Wait no longer once a request is there; wait anew where the next has only begun."""
-        super().data_received(data)
-        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing to wait for any more."""
+        """Forget it."""
         super().connection_lost(exc)
         self._open.pop(self, None)
-        self._forget()
 
     @property
     def _is_working(self) -> bool:
         request: RequestResponseCycle | None = self.cycle  # which is none at first
         return request is not None and not request.response_complete
-
-    def _watch(self) -> None:
-        if self._is_working:
-            self._forget()
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(_HEAD_PATIENCE, self.transport.close)
-
-    def _forget(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
