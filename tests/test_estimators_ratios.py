@@ -12,7 +12,7 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators.inclusion import LEVELS, binomial_lower, binomial_upper, inclusion_bound
+from purecover.estimators.inclusion import LEVELS, binomial_upper, inclusion_bound
 from purecover.estimators.ratios import BBE, ElkanNoto, RocSlope
 from purecover.estimators.samples import common_notes
 
@@ -70,7 +70,7 @@ def test_bounds_invert_the_binomial_distribution(k, n, error):
     assert binomial_upper(np.array([float(k)]), n, error)[0] == pytest.approx(
         slow_upper(k, n, error), abs=1e-8
     )
-    low = binomial_lower(np.array([float(k)]), n, error)[0]
+    low = 1 - binomial_upper(np.array([float(n - k)]), n, error)[0]
     assert low == pytest.approx(0 if k == 0 else stats.beta.ppf(error, k, n - k + 1), abs=1e-8)
 
 

@@ -17,7 +17,7 @@ from purecover._inputs import Tabular, make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.engines import count
-from purecover.engines.scan import EXACT_LIMIT
+from purecover.engines.bins import EXACT_LIMIT
 from purecover.exceptions import InvalidInputError
 
 
@@ -128,10 +128,14 @@ class ScoreCounts:
         >>> ScoreCounts.from_scores([3, 1, 2], ["pos", "unlabeled", "neg"], negative_label="neg")
         ScoreCounts(1 labeled, 1 unlabeled, 1 known negative, 3 thresholds)
         """
-        beside = {"positive_label": positive_label, "negative_label": negative_label}
-        return cls._counted(
-            *count.count_rows({"scores": scores}, labeled, sample_weight=sample_weight, **beside)
+        counted = count.count_rows(
+            scores,
+            labeled,
+            sample_weight=sample_weight,
+            positive_label=positive_label,
+            negative_label=negative_label,
         )
+        return cls._counted(*counted)
 
     @classmethod
     def _of(cls, scores: Any, labeled: Any = None, **beside: Any) -> ScoreCounts:
@@ -140,7 +144,7 @@ class ScoreCounts:
             if labeled is None:
                 must = "given with scores: for each, whether the row carries the label"
                 raise valid.bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
-            return cls._counted(*count.count_rows({"scores": scores}, labeled, **beside))
+            return cls._counted(*count.count_rows(scores, labeled, **beside))
         for name, value in {"labeled": labeled, **beside}.items():
             if value is not None:
                 raise InvalidInputError(
@@ -546,7 +550,7 @@ _BLOCK = 2**17
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PURoc(Frozen, Tabular):
+class PURoc(Frozen, Tabular, columns="threshold fpr_pu tpr_pu"):
     """The ROC curve of labeled against unlabeled.
 
     Attributes
@@ -571,9 +575,6 @@ class PURoc(Frozen, Tabular):
 
     def __repr__(self) -> str:
         return f"PURoc({self.thresholds.size:,} points)"
-
-    def _columns(self) -> dict[str, Any]:
-        return {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}
 
 
 @public

@@ -437,9 +437,6 @@ class ProportionEstimator(Protocol):
         ...
 
 
-ASSUMED = "beta assumed"
-"""End of the origin of proportions whose beta is not given."""
-
 FROM_SCORES = "beta from the scores"
 """How the origin of proportions ends whose alpha comes from an audit that saw no labeled row."""
 
@@ -685,9 +682,8 @@ class GivenProportions(Parameters):
                     "leave both out to have alpha and beta estimated by the default estimator",
                 )
         if plain.hits_from is not None and plain.hits is None:
-            raise valid.bad_value(
-                "hits_from", "left out without 'hits'", valid.show(self.hits_from)
-            )
+            must = "left out without 'hits'"
+            raise valid.bad_value("hits_from", must, valid.show(self.hits_from))
         if plain.assume:
             return plain._assuming().validated(can_estimate=can_estimate, can_vary=can_vary)
         if not ways and plain.known_beta is not None:
@@ -695,18 +691,11 @@ class GivenProportions(Parameters):
             check_share("beta", plain.known_beta, closed="right")
         if plain.proportions is not None:
             carried = _certain(plain.proportions)
-            if plain.beta not in (None, 1, carried.beta):
-                raise valid.bad_value(
-                    "beta",
-                    "left out where 'proportions' carry one",
-                    f"{valid.show(plain.beta)} with {carried.beta:g}",
-                )
-            if plain.scenario not in (None, carried.scenario):
-                raise valid.bad_value(
-                    "scenario",
-                    "left out where 'proportions' carry one",
-                    f"{plain.scenario!r} with {carried.scenario!r}",
-                )
+            for name, also in (("beta", 1), ("scenario", None)):
+                value, own = getattr(plain, name), getattr(carried, name)
+                if value not in (None, also, own):
+                    must = "left out where 'proportions' carry one"
+                    raise valid.bad_value(name, must, f"{valid.show(value)} with {own!r}")
         elif isinstance(plain.alpha, float):
             MixtureProportions(plain.alpha, plain._largest_beta)
         elif plain.label_frequency is not None and plain.scenario == "case-control":

@@ -507,7 +507,6 @@ class LabelCurve(PriorEstimator):
     """
 
     noisy: ClassVar[bool] = True
-    reference: ClassVar[str] = "purecover"
     interval_method: ClassVar[str] = "posterior"
 
     clean: Literal["weigh", "never", "always"] = checked(

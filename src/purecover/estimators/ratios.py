@@ -7,7 +7,7 @@ of the labeled; so alpha is the smallest ratio of the two.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,8 +102,6 @@ class BBE(PriorEstimator):
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """
-
-    reference: ClassVar[str] = "Garg, Wu, Smola, Balakrishnan & Lipton, NeurIPS 2021"
 
     error: float = parameter(0.1, "real", low=0, high=1, closed="neither")
     gamma: float = parameter(0.01, "real", low=0)
@@ -212,8 +210,6 @@ class RocSlope(PriorEstimator):
     0.26
     """
 
-    reference: ClassVar[str] = "Blanchard, Lee & Scott, JMLR 2010; Scott, AISTATS 2015"
-
     error: float = parameter(0.1, "real", low=0, high=1, closed="neither")
     n_thresholds: int | None = parameter(200, "integer", low=2, optional=True)
 
@@ -316,8 +312,6 @@ class ElkanNoto(PriorEstimator):
     >>> round(estimator.proportions_.alpha, 2)
     0.23
     """
-
-    reference: ClassVar[str] = "Elkan & Noto, KDD 2008"
 
     quantile: float = parameter(0.9, "real", low=0, high=1, closed="right")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from purecover._codec import Saved
 from purecover._inputs import Tabular
@@ -87,7 +87,7 @@ def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurveBand(Saved, Frozen, Tabular):
+class CurveBand(Saved, Frozen, Tabular, columns="x estimate low high"):
     """A confidence band around a curve.
 
     Attributes
@@ -111,9 +111,6 @@ class CurveBand(Saved, Frozen, Tabular):
     confidence_level: float
     kind: Literal["pointwise", "simultaneous"]
     varied: Varied = "scores"
-
-    def _columns(self) -> dict[str, Any]:
-        return {"x": self.x, "estimate": self.estimate, "low": self.low, "high": self.high}
 
 
 @public

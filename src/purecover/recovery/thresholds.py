@@ -37,7 +37,7 @@ MIN_LABELED = 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MetricCurves(Frozen, Tabular):
+class MetricCurves(Frozen, Tabular, columns="threshold flagged_unlabeled"):
     """Threshold metrics at every threshold.
 
     Attributes
@@ -64,11 +64,7 @@ class MetricCurves(Frozen, Tabular):
         )
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "threshold": self.thresholds,
-            "flagged_unlabeled": self.flagged_unlabeled,
-            **self.curves,
-        }
+        return {**super()._columns(), **self.curves}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -188,6 +188,7 @@ def read_parts(
             raise valid.bad_type("sample_weight", must, weight)
         yield from count_parts(lazy, columns, labels, min_rows)
         return
+    # NaN where a score is missing: which tasks that concerns is seen later.
     named = {f"score[{name}]": name for name in columns.every_score}
     asked = {"by": columns.by, "sample_weight": columns.weight}
     beside = {name: column for name, column in asked.items() if column is not None}
