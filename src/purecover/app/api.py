@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import html
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -19,8 +18,6 @@ from purecover.app.store import REPORTS, Job, Store, Upload
 
 MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
-_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
-_HEAD = 1 << 16
 _WRITE = 1 << 20
 _SWEEP = 60.0
 
@@ -258,11 +255,8 @@ class Api:
             content_disposition_type="attachment" if saved else "inline",
         )
         if name.endswith("html"):
-            with open(answer.path, "rb") as file:  # noqa: ASYNC230, PTH123 - a few kB
-                found = _POLICY.search(file.read(_HEAD))
-            policy = html.unescape(found[1].decode()) if found else "default-src 'none'"
-            # Whatever a script of the page did, it would not be of this origin: no secret, no
-            # request.
+            # The page has a policy of its own. Whatever a script of it did, it would not be of this
+            # origin: no secret, no request.
             limits = "frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
-            answer.headers["Content-Security-Policy"] = f"{policy}; {limits}"
+            answer.headers["Content-Security-Policy"] = limits
         return answer

@@ -161,7 +161,7 @@ def main(argv: list[str]) -> None:
     _limit_memory(int(memory))
     if kind == "report":  # so that the first one is as quick as the others
         import purecover.cli.rows
-        import purecover.html
+        import purecover.html.page
         import purecover.report.compare  # noqa: F401
     tell(Step("ready"))
     while True:

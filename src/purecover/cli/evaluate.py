@@ -126,7 +126,7 @@ def render(found: Any, source: Mapping[str, Any], command: str | None = None) ->
     """Return the page of what a command found, and which command made it."""
     from purecover.html import page as pages
 
-    page = getattr(pages, found.renderer)
+    page = getattr(pages, found._renderer)
     return str(page(found, command=command or output.typed_command(), source=source))
 
 

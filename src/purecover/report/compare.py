@@ -70,7 +70,7 @@ class ScoreComparison(Paged, Frozen):
         The seed, if there was one.
     """
 
-    renderer = "render_comparison"
+    _renderer = "render_comparison"
 
     reports: Mapping[str, PUReport]
     baseline: str

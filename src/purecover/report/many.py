@@ -118,7 +118,7 @@ class ManyReports(Paged):
         The seed, if there was one.
     """
 
-    renderer = "render_many"
+    _renderer = "render_many"
 
     rows: tuple[ManyRow, ...]
     metrics: tuple[str, ...]

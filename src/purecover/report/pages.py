@@ -34,7 +34,7 @@ def write_page(render: Callable[..., str], result: Any, path: object, title: obj
 class Paged:
     """A result that has a page, by the function of this name in `purecover.html.page`."""
 
-    renderer: ClassVar[str]
+    _renderer: ClassVar[str]
 
     @public
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
@@ -54,7 +54,7 @@ class Paged:
         """
         from purecover.html import page
 
-        return write_page(getattr(page, self.renderer), self, path, title)
+        return write_page(getattr(page, self._renderer), self, path, title)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the printed text."""

@@ -98,7 +98,7 @@ class PUReport(Paged, Frozen):
         stays, and ``roc.fpr_raw`` and ``roc.tpr_raw`` show where rates leave the unit square.
     """
 
-    renderer = "render_report"
+    _renderer = "render_report"
 
     counts: ScoreCounts
     proportions: MixtureProportions
