@@ -80,12 +80,8 @@ class ScoreCounts:
             if array is None and name in (*count.OPTIONAL, "highest"):
                 continue
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
-                raise valid.bad_type(
-                    name,
-                    "a NumPy vector as long as thresholds",
-                    array,
-                    "build it with ScoreCounts.from_scores or ScoreCounts.from_counts",
-                )
+                hint = "build it with ScoreCounts.from_scores or ScoreCounts.from_counts"
+                raise valid.bad_type(name, "a NumPy vector as long as thresholds", array, hint)
             valid.read_only(array)
 
     # -- doors ----------------------------------------------------------------------------
