@@ -225,12 +225,9 @@ class Display(Tabular, ABC):
             self.ax_.spines[["top", "right"]].set_visible(False)
 
     def __repr__(self) -> str:
+        result = getattr(self, next(iter(inspect.signature(type(self)).parameters)))
         title = "" if self.name is None else f", name={self.name!r}"
-        return f"{type(self).__name__}({self._summary()}{title})"
-
-    @abstractmethod
-    def _summary(self) -> str:
-        """Return a short description of the drawing."""
+        return f"{type(self).__name__}({result!r}{title})"
 
 
 @dataclass(frozen=True)

@@ -284,9 +284,6 @@ class RecoveredRocDisplay(CurveDisplay):
             roc = roc._withheld()
         return cls(roc, band=band)._drawn(options)
 
-    def _summary(self) -> str:
-        return f"AUC {self.roc.auc:.2f}, observed {self.roc.auc_pu:.2f}"
-
     def _lines(self) -> dict[str, Series]:
         roc, diagonal = self.roc, np.array([0.0, 1.0])
         area = f"AUC {roc.auc:.2f}"
@@ -413,9 +410,6 @@ class RecoveredPrDisplay(CurveDisplay):
         if contradiction_of(counts, mixture):
             pr = pr._withheld()
         return cls(pr, band=band)._drawn(options)
-
-    def _summary(self) -> str:
-        return f"AUC-PR {self.pr.auc_pr:.2f}, observed {self.pr.auc_pr_pu:.2f}"
 
     def _lines(self) -> dict[str, Series]:
         pr = self.pr

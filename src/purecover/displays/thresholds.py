@@ -177,12 +177,6 @@ class ThresholdDisplay(base.Display):
             choice = choose_threshold(counts, mixture, criterion, value, **given)
         return cls(curves, choice=choice, metrics=metrics, against=against)._drawn(options)
 
-    def _summary(self) -> str:
-        few = len(self.metrics) <= len(DEFAULT_METRICS)
-        what = ", ".join(self.metrics) if few else f"{len(self.metrics)} metrics"
-        mark = self._chosen()
-        return what if mark is None else f"{what}; threshold {mark:.4g}"
-
     def _lines(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         x = self.curves.thresholds if self.against == "threshold" else self.curves.flagged_unlabeled
         return {metric: (x, self.curves.curves[metric]) for metric in self.metrics}
