@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from purecover import _validation as valid
+from purecover._progress import busy
 from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
 from purecover.audit.answers import Outlook, Strata, posterior_of
@@ -62,6 +63,7 @@ def outlooks(
 
 
 @public
+@busy()
 def draw(
     scores: ArrayLike,
     labeled: ArrayLike,
@@ -184,6 +186,7 @@ def _spread(n: int, sizes: Sequence[int]) -> list[int]:
 
 
 @public
+@busy()
 def plan(
     scores: ArrayLike | None = None,
     labeled: ArrayLike | None = None,
