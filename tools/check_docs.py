@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -90,31 +91,24 @@ def weight(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def barriers(folder: Path, chromium: str) -> list[str]:
+def barriers(folder: Path) -> list[str]:
     """Serious violations that axe finds, and pages whose switches no keyboard reaches."""
-    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-    from playwright.sync_api import sync_playwright
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.browsing import chromium, violations
 
     found = []
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
-        for theme in ("light", "dark"):
-            for name in LOOKED_AT:
-                tab = browser.new_page(color_scheme=theme, viewport={"width": 1200, "height": 900})
-                tab.goto((folder.resolve() / f"{name}.html").as_uri())
-                for each in Axe().run(tab).response["violations"]:
-                    if each["impact"] in ("serious", "critical"):
-                        place = each["nodes"][0]["html"][:120]
-                        found.append(f"{name} ({theme}): {each['id']}: {place}")
-                reached = set()
-                for _ in range(30):
-                    tab.keyboard.press("Tab")
-                    reached.add(tab.evaluate("document.activeElement.className"))
-                if not any("theme-switch" in each for each in reached):
-                    found.append(f"{name}: the Tab key does not reach the switch of themes")
-                tab.close()
-        browser.close()
+    with chromium() as browser:
+        for theme, name in product(("light", "dark"), LOOKED_AT):
+            tab = browser.new_page(color_scheme=theme, viewport={"width": 1200, "height": 900})
+            tab.goto((folder.resolve() / f"{name}.html").as_uri())
+            found += [f"{name} ({theme}): {rule}: {place}" for rule, place in violations(tab)]
+            reached = set()
+            for _ in range(30):
+                tab.keyboard.press("Tab")
+                reached.add(tab.evaluate("document.activeElement.className"))
+            if not any("theme-switch" in each for each in reached):
+                found.append(f"{name}: the Tab key does not reach the switch of themes")
+            tab.close()
     return found
 
 
@@ -127,8 +121,8 @@ def main() -> None:
     problems = loaded_from_elsewhere(folder) + broken_links(folder)
     if (size := weight(folder)) > LARGEST:
         problems.append(f"{size:,} bytes; at most {LARGEST:,} are wanted")
-    if chromium := shutil.which("chromium"):
-        problems += barriers(folder, chromium)
+    if shutil.which("chromium"):
+        problems += barriers(folder)
     if problems:
         sys.exit("\n".join(problems))
     script = (folder / "_static" / "excerpts.js").read_text(encoding="utf-8")

@@ -1,16 +1,18 @@
 """Write measured numbers and printed output into README and pages anew.
 
-``python tools/fill_pages.py`` does three things: numbers that CLAIMS traces to a file of
+``python tools/fill_pages.py`` does three things: numbers that ``claims.toml`` traces to a file of
 ``studies/results`` or ``tests/golden`` are filled in; printed output below Python examples and
 shell commands is replaced where the code prints something else; the report in the README is that
 of ``tests/golden``. ``--trace`` prints each claim with its file and the command that measured it,
-and fails where a page says something else; ``--claims`` leaves the printed output as it is.
+and fails where a page says something else; ``--claims`` leaves the printed output as it is, and
+``--check`` writes nothing and prints how pages differ from what they should be.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import doctest
 import io
 import os
@@ -29,110 +31,81 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "studies" / "results"
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLE = ROOT / "src" / "purecover" / "data" / "example_scores.csv"
-# A number, with or without its sign of percent, or the dash of a number that is not measured.
-HOLE = r"([-+]?\d(?:[\d.,]*\d)?(?: %)?|–)"
+CLAIMS = ROOT / "tools" / "claims.toml"
+# A number, with or without its sign of percent.
+HOLE = r"([-+]?\d(?:[\d.,]*\d)?(?: %)?)"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a number comes from: a cell of a table, or a word of a printed report."""
+def cell(file: str, section: str, row: str, column: str, form: int | str | None = None) -> str:
+    """A cell of a table of results: of the first row of a section that begins so.
 
-    file: str
-    """A file of studies/results, or of tests/golden if it ends in .txt."""
-    row: str
-    """The first cells of the row, with ``|`` between them."""
-    column: str
-    section: str = ""
-    digits: int | None = None
-    pick: Callable[[list[str]], str] | None = None
-    """Which cell of all rows whose first cell ends in ``row``."""
-
-    def value(self) -> str:
-        """The number as a page shows it; a dash if the study has not been run."""
-        if self.file.endswith(".txt"):
-            return printed(self.file, self.row, self.column)
-        if not (RESULTS / self.file).exists():
-            return "–"
-        if not self.row:
-            text = (RESULTS / self.file).read_text(encoding="utf-8")
-            found_text = re.search(self.column, text[text.index(self.section) :])
-            return found_text[1] if found_text else "–"
-        if self.pick is not None:
-            return re.sub(r"(\d)%", r"\1 %", self.pick(column_of(self.file, self.row, self.column)))
-        found = cells(self.file, self.section, self.row)
-        heads = [each for each in self.column.split("/") if each in found]
-        if not heads:
-            raise SystemExit(f"{self.file} has no column {self.column!r} in {self.section!r}")
-        cell = re.sub(r"(\d)%", r"\1 %", found[heads[0]])
-        return cell if self.digits is None else f"{float(cell):.{self.digits}f}"
-
-    @property
-    def command(self) -> str:
-        """The command that measured it."""
-        if self.file.endswith(".txt"):
-            return "python -m pytest tests/test_golden.py --renew"
-        if not (RESULTS / self.file).exists():
-            return "not measured yet"
-        found = re.search(
-            r"^- command: `(.+)`", (RESULTS / self.file).read_text("utf-8"), re.MULTILINE
-        )
-        return found[1] if found else "?"
-
-
-def column_of(file: str, ending: str, column: str) -> list[str]:
-    """A column of the first table of a file, of the rows that end so."""
+    With ``lowest`` or ``highest`` as its form: of all rows whose first cell ends so.
+    """
     text = (RESULTS / file).read_text(encoding="utf-8")
-    lines = text[text.index("\n|") :].partition("\n\n")[0].strip().splitlines()
-    heads, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return [row[heads.index(column)] for row in rows if row[0].endswith(ending)]
-
-
-def cells(file: str, section: str, row: str) -> dict[str, str]:
-    """The cells of the first row of a section that begins so, by their column."""
-    text = (RESULTS / file).read_text(encoding="utf-8")
-    wanted = row.split("|")
-    heads: list[str] = []
     at = 0
     for part in section.split(">"):
         at = text.index(part.strip(), at)
+    found: list[str] = []
+    heads: list[str] = []
     for line in text[at:].splitlines()[1:]:
         if not line.startswith("|"):
+            if found:
+                break
             heads = []
             continue
         bars = re.split(r"(?<!\\)\|", line.strip())[1:-1]
-        found = [cell.strip().replace("\\", "") for cell in bars]
-        if not heads:
-            heads = found
-        elif found[: len(wanted)] == wanted:
-            return dict(zip(heads, found, strict=True))
-    raise SystemExit(f"{file} has no row {row!r} in {section!r}")
+        cells = [each.strip().replace("\\", "") for each in bars]
+        heads = heads or cells
+        first = "|".join((*cells, ""))
+        if cells[0].endswith(row) if isinstance(form, str) else first.startswith(f"{row}|"):
+            found.append(cells[heads.index(column)])
+    if not found:
+        raise SystemExit(f"{file} has no row {row!r} in {section!r}")
+    if isinstance(form, str):
+        pick = min if form == "lowest" else max
+        found = [pick(found, key=lambda each: float(each.strip("%")))]
+    shown = re.sub(r"(\d)%", r"\1 %", found[0])
+    return f"{float(shown):.{form}f}" if isinstance(form, int) else shown
 
 
-def printed(file: str, row: str, column: str) -> str:
+def printed(file: str, row: str, column: str = "") -> str:
     """A number of a kept report: of its table, or by a pattern."""
     text = (GOLDEN / file).read_text(encoding="utf-8")
-    if column not in ("observed", "corrected", "low", "high"):
-        found = re.search(column, text)
-    else:
-        found = re.search(
-            rf"^ *{row} +(?P<observed>[\d.]+) +(?P<corrected>[\d.-]+) +(?P<low>[\d.]+) to "
-            r"(?P<high>[\d.]+)",
-            text,
-            re.MULTILINE,
-        )
+    heads = ("observed", "corrected", "low", "high")
+    pattern = rf"^ *{row} +([\d.]+) +([\d.-]+) +([\d.]+) to ([\d.]+)" if column else row
+    found = re.search(pattern, text, re.MULTILINE)
     if found is None:
-        raise SystemExit(f"{file} does not print {row or column!r}")
-    return found[column] if column in found.re.groupindex else found[1]
+        raise SystemExit(f"{file} does not print {row!r}")
+    return found[1 + heads.index(column) if column else 1]
+
+
+def value(file: str, *place: Any) -> str:
+    """A number as a page shows it."""
+    if file.endswith(".txt"):
+        return printed(file, *place)
+    if len(place) > 2:
+        return cell(file, *place)
+    section, pattern = place
+    text = (RESULTS / file).read_text(encoding="utf-8")
+    return re.findall(pattern, text[text.index(section) :])[0]
+
+
+def command(file: str) -> str:
+    """The command that measured what is in a file."""
+    if file.endswith(".txt"):
+        return "python -m pytest tests/test_golden.py --renew"
+    text = (RESULTS / file).read_text(encoding="utf-8")
+    return re.findall(r"^- command: `(.+)`", text, re.MULTILINE)[0]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence or a row of a page with holes, ``{}``, and what fills them."""
+    """A sentence or a row of a page with holes, ``{}``, and where what fills them is."""
 
     page: str
     words: str
-    sources: tuple[Source, ...]
+    numbers: list[list[Any]]
 
     def find(self, text: str) -> re.Match[str]:
         """The place in a page; breaks of lines do not matter."""
@@ -145,243 +118,15 @@ class Claim:
     def fill(self, text: str) -> str:
         """The page with its holes filled."""
         found = self.find(text)
-        for number in range(len(self.sources), 0, -1):
+        for number in range(len(self.numbers), 0, -1):
             start, end = found.span(number)
-            text = text[:start] + self.sources[number - 1].value() + text[end:]
+            text = text[:start] + value(*self.numbers[number - 1]) + text[end:]
         return text
 
 
-def real(row: str, column: str, digits: int | None = None, section: str = "## AUC") -> Source:
-    """A number of the study of real problems."""
-    return Source("reality.md", row, column, section, digits)
-
-
-def people(row: str, column: str) -> Source:
-    """A number of the study of labels that people gave, of sources held out."""
-    return Source("real_labels.md", row, column, "## Held out of the prior of theta")
-
-
-def judge(row: str, column: str, digits: int | None = None) -> Source:
-    """A number of the study of judged rows."""
-    return Source("judge.md", row, column, "## Labels at random, clean > ### AUC", digits)
-
-
-def golden(file: str, row: str, *columns: str) -> tuple[Source, ...]:
-    """Numbers of one row of a kept report."""
-    return tuple(Source(f"{file}.txt", row, column) for column in columns)
-
-
-def measured(row: str) -> tuple[Source, ...]:
-    """Coverage, width and error of intervals on real problems."""
-    return real(row, "holds/contained"), real(row, "width", 2), real(row, "mean |error|", 3)
-
-
-ENDS = ("corrected", "low", "high")
-RANDOM, CLEAN = "labels at random", "beta 1, and given as 1"
-LOW, HIGH = "true AUC below 0.7", "0.85 to 0.95"
-ALPHA = r"Alpha: ([\d.]+ %) of"
-ALPHA_LOW, ALPHA_HIGH = r"(?:data|scores); ([\d.]+) to", r"(?:data|scores); [\d.]+ to ([\d.]+)"
-
-
-def lowest(values: list[str]) -> str:
-    """The smallest number."""
-    return min(values, key=lambda value: float(value.strip("%")))
-
-
-def highest(values: list[str]) -> str:
-    """The largest number."""
-    return max(values, key=lambda value: float(value.strip("%")))
-
-
-def claims() -> Iterator[Claim]:
+def claims() -> list[Claim]:
     """All of them."""
-
-    def said(page: str, words: str, *sources: Source) -> Claim:
-        return Claim(page, words, sources)
-
-    readme = "README.md"
-    yield said(
-        readme,
-        "| unlabeled counted as negatives | {} | | | | {} |",
-        *golden("alpha_known", "AUC", "observed"),
-        real(RANDOM, "uncorrected", 3),
-    )
-    yield said(
-        readme,
-        "| scores and labels (the default) | {} | {} to {} | {} | {} | {} |",
-        *golden("alpha_unknown", "AUC", *ENDS),
-        *measured(RANDOM),
-    )
-    yield said(readme, "| and that every label is right | | | {} | {} | {} |", *measured(CLEAN))
-    for words, kept, row in (
-        ("ten judged rows", "ten_judged", "10 rows"),
-        ("alpha", "alpha_known", "alpha"),
-    ):
-        yield said(
-            readme,
-            f"| and {words} | {{}} | {{}} to {{}} | {{}} | {{}} | {{}} |",
-            *golden(kept, "AUC", *ENDS),
-            judge(row, "holds"),
-            judge(row, "width", 2),
-            judge(row, "error", 3),
-        )
-    yield said(readme, "sample of the positives** ({} problems)", real(RANDOM, "problems"))
-    for words, row in (
-        ("labels that people gave: positives like those", "nothing|labeled-like"),
-        ("labels that people gave: all positives", "nothing|all"),
-        ("the same, after twenty judged rows", "20 judged rows|all"),
-    ):
-        columns = ("contained", "width", "mean error")
-        yield said(
-            readme, f"| {words} | | | {{}} | {{}} | {{}} |", *(people(row, c) for c in columns)
-        )
-    yield said(
-        readme,
-        "With a true AUC below 0.7, correcting does not help: the mean error is {}, and {} without",
-        real(LOW, "mean |error|", 3),
-        real(LOW, "uncorrected", 3),
-    )
-    yield said(
-        "docs/index.rst",
-        "interval of the AUC contains the true one in {} of {} real problems, and its mean error "
-        "is {} ({} without correction;",
-        real(RANDOM, "holds/contained"),
-        real(RANDOM, "problems"),
-        real(RANDOM, "mean |error|", 3),
-        real(RANDOM, "uncorrected", 3),
-    )
-    yield said(
-        readme,
-        "the last rows are for {} such problems",
-        Source("real_labels.md", "", r"\n(\d+) problems", "## Held out of the prior of theta"),
-    )
-    trust = "docs/explanation/trust.rst"
-    yield said(
-        trust,
-        "by 0.05: the interval contains the truth in {} or {} of",
-        *(
-            Source("trust.md", f"alpha given as {alpha}", "interval holds")
-            for alpha in (".20", ".30")
-        ),
-    )
-    yield said(
-        trust,
-        "labels wrong, assumed right**: {}.",
-        Source("trust.md", "a tenth of the labels wrong, taken as clean", "interval holds"),
-    )
-    yield said(
-        trust,
-        "a check warns in {} of the data sets.",
-        Source("trust.md", "scores of the training rows", "data sets with a warning"),
-    )
-    estimated = [
-        Source("trust.md", "alpha estimated", column, pick=pick)
-        for column in ("interval holds", "mean width")
-        for pick in (lowest, highest)
-    ]
-    yield said(
-        trust,
-        "contains the truth in {} to {} of the data sets of each of these situations, and its mean "
-        "width is {} to {} ({} if alpha is known",
-        *estimated,
-        Source("trust.md", "everything holds", "mean width"),
-    )
-    for known in ("nothing", "20 judged rows"):
-        for kind, name in (("labeled-like", "like the labeled ones"), ("all", "all positives")):
-            if (known, kind) == ("20 judged rows", "labeled-like"):
-                continue
-            given = "alpha estimated" if known == "nothing" else "twenty rows judged"
-            yield said(
-                trust,
-                f"* - AUC of {'positives ' if kind != 'all' else ''}{name}, {given} - {{}} - {{}} "
-                "- {} - {}",
-                *(people(f"{known}|{kind}", c) for c in ("contained", "width", "mean error")),
-                people(f"no correction|{kind}", "mean error"),
-            )
-    for row, words in (
-        (RANDOM, "labels at random, some wrong; alpha and beta estimated"),
-        (CLEAN, "labels at random and verified (``beta=1``); alpha estimated"),
-    ):
-        yield said(
-            trust,
-            f"* - {words} - {{}} - {{}} - {{}} - {{}}",
-            *measured(row),
-            real(row, "uncorrected", 3),
-        )
-    for row, words in ((HIGH, "0.85 to 0.95"), (LOW, "below 0.7")):
-        yield said(
-            trust,
-            f"With a true AUC {'of ' if row == HIGH else ''}{words} the mean error is {{}}, and "
-            "{} without correction",
-            real(row, "mean |error|", 3),
-            real(row, "uncorrected", 3),
-        )
-    yield said(
-        trust,
-        "falls from {} (true alpha, labels assumed random) to {}.",
-        people("true alpha|all", "mean error"),
-        people("true alpha and theta|all", "mean error"),
-    )
-    yield said(
-        trust,
-        "intervals of the AUC contain the truth in {} of {} problems, of AUC-PR in {}, of "
-        "precision in {}, of recall in {} and of alpha in {}. Those of AUC-PR and precision are "
-        "wide, {} and {}:",
-        real(RANDOM, "holds/contained"),
-        real(RANDOM, "problems"),
-        *(
-            real(RANDOM, "holds/contained", section=f"## {figure}")
-            for figure in ("AUC-PR", "precision", "recall", "alpha")
-        ),
-        *(real(RANDOM, "width", 2, f"## {figure}") for figure in ("AUC-PR", "precision")),
-    )
-    yield said(
-        trust,
-        "(clear cases first {}, one kind {}, one source {})",
-        *(real(row, "holds/contained") for row in ("easy first", "one kind", "by source")),
-    )
-    write = "docs/what_to_write.rst"
-    for file, words in (
-        ("alpha_known", "The AUC is {} (95 % interval {} to {};"),
-        ("ten_judged", "The AUC is {} ({} to {}). We judged ten"),
-        ("alpha_unknown", "The AUC is {} ({} to {}); the observed AUC is"),
-        ("alpha_known", "For positives like the labeled ones the AUC is {} ({} to {})."),
-        ("ten_judged", "Model A: AUC {} ({} to {}), 10 rows judged"),
-    ):
-        yield said(write, words, *golden(file, "AUC", *ENDS))
-    yield said(
-        write,
-        "give {} positives ({} to {} %) among",
-        *golden("ten_judged", "", ALPHA, ALPHA_LOW, ALPHA_HIGH),
-    )
-    yield said(
-        write,
-        "among the unlabeled rows, {} ({} to {} %), was estimated",
-        *golden("alpha_unknown", "", ALPHA, ALPHA_LOW, ALPHA_HIGH),
-    )
-    yield said(
-        write,
-        "precision is {} ({} to {}) and recall {} ({} to {})",
-        *golden("ten_judged", "Precision", *ENDS),
-        *golden("ten_judged", "Recall", *ENDS),
-    )
-    yield said(
-        write,
-        "about {} ({} to {}) of them positive",
-        *golden(
-            "ten_judged",
-            "",
-            *(
-                rf"Positives flagged +{pattern}"
-                for pattern in (r"(\d+)", r"\d+ +(\d+) to", r"\d+ +\d+ to (\d+)")
-            ),
-        ),
-    )
-    yield said(
-        write,
-        "the AUC is between {} and {}. Labels",
-        *golden("alpha_unknown", "", r"allow: AUC ([\d.]+) to", r"allow: AUC [\d.]+ to ([\d.]+)"),
-    )
+    return [Claim(**each) for each in tomllib.loads(CLAIMS.read_text("utf-8"))["claim"]]
 
 
 def with_report(text: str) -> str:
@@ -498,18 +243,29 @@ def pages() -> Iterator[Path]:
             yield page
 
 
+def difference(page: Path) -> str:
+    """How a page differs from what its examples and commands print."""
+    text = page.read_text(encoding="utf-8")
+    test = doctest.DocTestParser().get_doctest(text, {}, page.name, page.name, 0)
+    failed = io.StringIO()
+    doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=failed.write)
+    lines = with_commands(text, run_command).splitlines()
+    diff = difflib.unified_diff(text.splitlines(), lines, page.name, "printed", lineterm="")
+    return failed.getvalue() + "\n".join(diff)
+
+
 def trace() -> int:
     """Print where each claim comes from; the number of claims that are not so."""
     wrong = 0
     for claim in claims():
         text = (ROOT / claim.page).read_text(encoding="utf-8")
         said = claim.find(text).groups()
-        for number, source in zip(said, claim.sources, strict=True):
-            same = number == source.value()
+        for number, (file, *place) in zip(said, claim.numbers, strict=True):
+            same = number == value(file, *place)
             wrong += not same
-            mark = "=" if same else f"NOT {source.value()}"
-            place = " > ".join(filter(None, (source.section, source.row, source.column)))
-            print(f"{claim.page}: {number} {mark}  {source.file}: {place}  ({source.command})")
+            mark = "=" if same else f"NOT {value(file, *place)}"
+            where = " > ".join(map(str, filter(None, place)))
+            print(f"{claim.page}: {number} {mark}  {file}: {where}  ({command(file)})")
     return wrong
 
 
@@ -518,11 +274,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trace", action="store_true")
     parser.add_argument("--claims", action="store_true")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("pages", nargs="*", type=Path, help="only these pages are run")
     given = parser.parse_args()
     if given.trace:
         return int(trace() > 0)
     os.environ |= {"MPLBACKEND": "Agg", "NO_COLOR": "1", "COLUMNS": "100"}
+    wanted = [ROOT / page for page in given.pages] or [*pages()]
+    if given.check:
+        with contextlib.chdir(desk()):
+            found = list(filter(None, map(difference, wanted)))
+        print("\n\n".join(found))
+        return len(found)
     for claim in claims():
         page = ROOT / claim.page
         page.write_text(claim.fill(page.read_text(encoding="utf-8")), encoding="utf-8")
@@ -530,12 +293,12 @@ def main() -> int:
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     text = with_report(readme.read_text(encoding="utf-8"))
     readme.write_text(with_links(text, urls.get("Documentation", "")), encoding="utf-8")
-    for page in () if given.claims else given.pages or pages():
+    for page in () if given.claims else wanted:
         before = page.read_text(encoding="utf-8")
         with contextlib.chdir(desk()):
             after = with_commands(with_examples(before, page.name), run_command)
         if after != before:
-            (page if page.is_absolute() else ROOT / page).write_text(after, encoding="utf-8")
+            page.write_text(after, encoding="utf-8")
             print(page)
     return 0
 

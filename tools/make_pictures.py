@@ -13,7 +13,6 @@ import io
 import json
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -347,21 +346,6 @@ def app() -> Iterator[str]:
             process.terminate()
 
 
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """A browser."""
-    from playwright.sync_api import sync_playwright
-
-    program = shutil.which("chromium")
-    if program is None:
-        sys.exit("no program called chromium; on Debian: apt-get install chromium")
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=program, args=flags)
-        yield browser
-        browser.close()
-
-
 def main() -> None:
     """Draw what is wanted."""
     mpl.use("Agg")
@@ -381,6 +365,9 @@ def main() -> None:
             save(picture.getvalue(), name)
             prints[name] = data_of(figure)
     if set(names) & set(SHOWN):
+        sys.path.insert(0, str(ROOT))
+        from tests.browsing import chromium
+
         with chromium() as browser, tempfile.TemporaryDirectory() as folder:
             for name in (each for each in names if each in SHOWN):
                 photograph(browser, Path(folder), name)

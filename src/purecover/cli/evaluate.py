@@ -395,7 +395,7 @@ def evidence(file: str, /, **given: Any) -> int:
     output.check_outputs(given, "html", not_this=file)
     how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples")}
     rows = prepare(file, given, **how)
-    proportions, estimation = rows.proportions
+    proportions, estimation = rows.shares.used, rows.shares.estimation
     found = pu.intervals.evidence_thresholds(
         rows.rows.counts,
         proportions,

@@ -17,17 +17,9 @@ from purecover.cli import files
 from purecover.cli.options import BESIDE
 from purecover.cli.output import STDIO, CommandError, option
 from purecover.counts import ScoreCounts
-from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
-from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.report import pipeline
-from purecover.report.pipeline import (
-    Estimation,
-    ReportSettings,
-    ScoredRows,
-    find_proportions,
-    make_report,
-)
+from purecover.report.pipeline import ReportSettings, Request, ScoredRows, Shares, make_report
 from purecover.report.results import PUReport
 
 if TYPE_CHECKING:
@@ -235,32 +227,27 @@ class Prepared:
 
     read: FileRows
     rows: ScoredRows
-    shares: GivenProportions
-    proportions: tuple[MixtureProportions, Estimation | None]
+    shares: Shares
     settings: ReportSettings
 
     def report(self, *, threshold: float | None = None, **how: Any) -> PUReport:
         """Return a report with the metrics ``only``, at a threshold ``chosen_by`` a metric."""
-        settings = replace(self.settings, threshold=threshold)
-        return make_report(self.rows, self.shares, self.proportions, settings, **how)
+        return make_report(
+            self.rows, self.shares, replace(self.settings, threshold=threshold), **how
+        )
 
 
 def prepare(
     file: str, given: Mapping[str, Any], *, can_vary: bool = False, **settings: Any
 ) -> Prepared:
     """Read the file, and determine alpha and beta from the options."""
-    shares = GivenProportions.among(given).validated(can_estimate=True, can_vary=can_vary)
-    asked = {"n_resamples": 500} | settings
-    checked = ReportSettings.among(asked).validated()
+    asked = Request.among({**given, "n_resamples": 500, **settings}, can_vary=can_vary)
     read = read_rows(file, Columns.among(given), judged=given.get("judged"))
-    pipeline.check_design(read.judged, given.get("assume", ()))
+    asked.check_design(read.judged)
     labels = pipeline.read_labels(read.label_column, read.scores.size, **read.companions)
     rows = labels.count(read.scores)
-    verdicts = labels.judged_rows(read.scores)
-    shares = pipeline.settle(rows.counts, shares, verdicts, level=checked.confidence_level)
-    estimator = None if shares.ways else check_estimator(shares.estimator)
-    proportions = find_proportions(rows.counts, shares, estimator)
-    return Prepared(read, rows, shares, proportions, checked)
+    shares = asked.shares(rows.counts, labels.judged_rows(read.scores))
+    return Prepared(read, rows, shares, asked.settings)
 
 
 def count_blanks(words: files.Words) -> int:

@@ -38,7 +38,7 @@ def threshold(file: str, /, **given: Any) -> int:
 
     quiet = "quiet" in given
     found = prepare(file, given, can_vary=True, repair="isotonic", **chosen(given, "n_resamples"))
-    counts, (used, estimation) = found.rows.counts, found.proportions
+    counts, used, estimation = found.rows.counts, found.shares.used, found.shares.estimation
     try:
         choice = pu.choose_threshold(counts, used, criterion, value, repair="isotonic")
     except InvalidInputError as error:

@@ -4,7 +4,8 @@ Every expression here is one that all engines of narwhals evaluate, and evaluate
 
 - a row with an invalid value gets a bin of its own, `_BAD`, so that no engine has to floor or cast
   a NaN, and the result shows whether there is such a row; only then are they counted by kind;
-- keys of bins are 64-bit integers: some engines group floating-point numbers far more slowly;
+- keys of bins are integers, as short as they may be: engines group floating-point numbers far more
+  slowly;
 - sums and counts are cast after the aggregation, since not all engines can within it.
 """
 
@@ -166,6 +167,7 @@ class LabelValues:
             raise valid.bad_type("labeled", _MUST, dtype, "cast the column first")
         whole = self.is_boolean or (dtype.is_integer() and dtype != nw.UInt64)
         self.as_integer = whole and not isinstance(dtype, (nw.Int128, nw.UInt128))
+        self._absent: Any = MISSING if self.is_text else -1 if self.is_boolean else _NO_NUMBER
         self._meaning: dict[Any, tuple[bool, bool]] = {}
 
     def missing(self) -> Any:
@@ -176,8 +178,9 @@ class LabelValues:
         """An expression: the label of each row as a word or a number, never null."""
         import narwhals.stable.v2 as nw
 
-        dtype = nw.String if self.is_text else nw.Int64 if self.as_integer else nw.Float64
-        absent = nw.lit(MISSING if self.is_text else _NO_NUMBER, dtype)
+        whole = nw.Int8 if self.is_boolean else nw.Int64  # the shorter, the faster to group
+        dtype = nw.String if self.is_text else whole if self.as_integer else nw.Float64
+        absent = nw.lit(self._absent, dtype)
         return nw.when(self.missing()).then(absent).otherwise(nw.col(self.column).cast(dtype))
 
     def refuse_many(self, frame: Any) -> None:
@@ -199,7 +202,7 @@ class LabelValues:
 
     def surprising(self, found: np.ndarray[Any, Any]) -> bool:
         """Whether a label is missing."""
-        return bool(np.any(found == (MISSING if self.is_text else _NO_NUMBER)))
+        return bool(np.any(found == self._absent))
 
     def read(self, found: np.ndarray[Any, Any], rows: Any) -> tuple[BoolArray, BoolArray | None]:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
@@ -340,7 +343,8 @@ class Scan:
         import narwhals.stable.v2 as nw
 
         # Multiplied by a power of 2, so that each bin is split into whole ones.
-        return (nw.col("pu_place") * 2.0**self.level).floor().cast(nw.Int64)
+        key = (nw.col("pu_place") * 2.0**self.level).floor()
+        return key.cast(nw.Int64 if self.level else nw.Int32)
 
     def bins(self) -> dict[Group, Bins]:
         """Return all rows, in bins of the logarithm of the score."""

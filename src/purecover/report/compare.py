@@ -20,18 +20,15 @@ from purecover._codec import Source, document_text, restored, written
 from purecover._progress import part_of, shown
 from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import Frozen, public
-from purecover.estimators.choice import check_estimator
 from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.replicates import MANY_THRESHOLDS, BootstrapResult
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import (
-    GivenProportions,
     MixtureProportions,
     ProportionEstimator,
     ProportionKeywords,
-    UncertainProportions,
 )
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
@@ -455,12 +452,11 @@ def compare_scores(
     >>> found.best("auc_pr")
     'good'
     """
-    settings = pipeline.ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
-    given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
-    pipeline.check_design(judged, options.get("assume", ()))
-    asked = None if given.ways else check_estimator(given.estimator)
-    if estimate_from is not None and asked is None:
-        must = f"left out where {given.ways[0]!r} is given"
+    asked = pipeline.Request.among({**options, "n_resamples": n_resamples})
+    asked.check_design(judged)
+    settings = asked.settings
+    if estimate_from is not None and asked.given.ways:
+        must = f"left out where {asked.given.ways[0]!r} is given"
         raise valid.bad_value("estimate_from", must, valid.show(estimate_from))
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
     parts["judged"] = judged
@@ -483,14 +479,10 @@ def compare_scores(
         if estimate_from is None:
             reference = compared.drawn_by(judged) or reference
         verdicts = compared.marks.judged_rows(compared.scores[reference])
-    given = pipeline.settle(
-        counted[reference].counts, given, verdicts, level=settings.confidence_level
-    )
-    used, estimation = pipeline.find_proportions(counted[reference].counts, given, asked)
+    shares = asked.shares(counted[reference].counts, verdicts)
+    estimation = shares.estimation
     found = {
-        name: pipeline.recover(
-            counted[name], used, replace(settings, threshold=thresholds[name]), given
-        )
+        name: pipeline.recover(counted[name], shares, replace(settings, threshold=thresholds[name]))
         for name in names
     }
     rows = compared.paired({name: one.threshold for name, one in found.items()})
@@ -500,12 +492,7 @@ def compare_scores(
         n_resamples = min(max(MOST_DRAWN // (rows.rows.size * len(names)), FEWEST), most)
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
-        again: Any = None if estimation is None else estimation.estimator
-        if isinstance(given.proportions, UncertainProportions):
-            again = given.proportions
-        elif estimation is None:
-            seen = counted[reference]
-            again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)
+        again = shares.repeated(counted[reference], settings.rng)
         draw = partial(draw_pairs, found, rows, again, reference, n_resamples)
         replicates, estimation = pipeline.draw_replicates(draw, estimation)
     reports = {}

@@ -26,12 +26,11 @@ from purecover.recovery.metrics import METRICS
 from purecover.report.pages import Paged
 from purecover.report.pipeline import (
     ReportSettings,
+    Request,
     ScoredRows,
     SettingKeywords,
-    find_proportions,
-    make_report,
+    Shares,
     recover,
-    settle,
 )
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
@@ -308,16 +307,13 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     meet replicates of alpha and beta at random. Were both from the same rows, they would vary
     together, and the AUC less: these intervals are wide rather than narrow.
     """
-    settings = ReportSettings.among({**job.options, "random_state": seed})
+    asked = Request.among({**job.options, "random_state": seed})
     only = None if job.keep else job.metrics
     known = None if first is None else first.report
     if first is None or known is None or known.estimation is None:
-        given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
-        asked = None if given.ways else check_estimator(given.estimator)
-        given = settle(counts, given, level=settings.confidence_level)
-        proportions = find_proportions(counts, given, asked)
-        return make_report(ScoredRows(counts), given, proportions, settings, only=only)
-    found = recover(ScoredRows(counts), known.estimation.proportions, settings, only=only)
+        return asked.report(ScoredRows(counts), only=only)
+    shares = Shares(asked.given, known.estimation.proportions)
+    found = recover(ScoredRows(counts), shares, asked.settings, only=only)
     replicates = None
     if known.bootstrap is not None:
         drawn = known.bootstrap.replicates

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 import numpy as np
 
@@ -378,44 +378,86 @@ class Estimation:
         return replace(estimate, intervals={name: replicates.interval(name) for name in names})
 
 
-def check_design(judged: Any, assume: Collection[str]) -> None:
-    """Complain about verdicts of which nobody says how their rows were drawn."""
-    from purecover.audit.designs import JudgedRows
+@dataclass(frozen=True)
+class Shares:
+    """Alpha and beta: what is known of them, what is used, and how that was estimated."""
 
-    if judged is not None and not isinstance(judged, JudgedRows) and RANDOM_VERDICTS not in assume:
-        raise valid.bad_value(
-            "judged",
-            "rows with their design",
-            "verdicts alone",
-            "answers to rows of audit.draw (purecover judge) come with it; if rows are a random "
-            f"sample of their side, assume {RANDOM_VERDICTS!r} (--assume {RANDOM_VERDICTS})",
-        )
+    given: GivenProportions
+    used: MixtureProportions
+    estimation: Estimation | None = None
 
-
-def settle(
-    counts: ScoreCounts,
-    given: GivenProportions,
-    judged: JudgedRows | None = None,
-    *,
-    level: float = 0.95,
-) -> GivenProportions:
-    """Return what is given with verdicts, hits and ranges as one posterior of alpha and beta."""
-    if judged is None and not given.is_open:
-        return given
-    from purecover.audit.answers import posterior_of
-
-    if judged is not None and given.ways:
-        raise valid.bad_value("judged", f"left out where {given.ways[0]!r} is given", "judged rows")
-    found = posterior_of(counts, given, judged, confidence_level=level)
-    return GivenProportions(proportions=found)
+    def repeated(self, rows: ScoredRows, rng: np.random.Generator) -> ProportionEstimator | None:
+        """Return what finds alpha and beta of replicates; None where they stay as they are."""
+        if isinstance(self.given.proportions, UncertainProportions):
+            return self.given.proportions
+        if self.estimation is not None:
+            return self.estimation.estimator
+        return self.given.following(rows.counts, rng, grouped=rows.n_groups is not None)
 
 
-def find_proportions(
-    counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator | None
-) -> tuple[MixtureProportions, Estimation | None]:
-    """Return alpha and beta as given, or estimate them: beta too, unless it is known."""
-    if estimator is None or given.ways:
-        return given.resolve(counts), None
+@dataclass(frozen=True)
+class Request:
+    """Validated options: settings of a report, and what is known of alpha and beta.
+
+    ``estimator`` finds them where they are not known.
+    """
+
+    settings: ReportSettings
+    given: GivenProportions
+    estimator: PriorEstimator | None
+
+    @classmethod
+    def among(cls, options: Mapping[str, Any], *, can_vary: bool = True) -> Self:
+        """Read options of `evaluate`."""
+        settings = ReportSettings.among(options).validated()
+        given = GivenProportions.among(options).validated(can_estimate=True, can_vary=can_vary)
+        return cls(settings, given, None if given.ways else check_estimator(given.estimator))
+
+    def check_design(self, judged: Any) -> None:
+        """Complain about verdicts of which nobody says how their rows were drawn."""
+        from purecover.audit.designs import JudgedRows
+
+        if judged is None or isinstance(judged, JudgedRows):
+            return
+        if RANDOM_VERDICTS not in self.given.assume:
+            raise valid.bad_value(
+                "judged",
+                "rows with their design",
+                "verdicts alone",
+                "answers to rows of audit.draw (purecover judge) come with it; if rows are a "
+                f"random sample of their side, assume {RANDOM_VERDICTS!r} (--assume "
+                f"{RANDOM_VERDICTS})",
+            )
+
+    def shares(self, counts: ScoreCounts, judged: JudgedRows | None = None) -> Shares:
+        """Return alpha and beta as given, or estimated.
+
+        Verdicts, hits and ranges are combined with the scores into a posterior.
+        """
+        given = self.given
+        if judged is not None and given.ways:
+            must = f"left out where {given.ways[0]!r} is given"
+            raise valid.bad_value("judged", must, "judged rows")
+        if judged is not None or given.is_open:
+            from purecover.audit.answers import posterior_of
+
+            level = self.settings.confidence_level
+            found = posterior_of(counts, given, judged, confidence_level=level)
+            given = GivenProportions(proportions=found)
+        if self.estimator is None or given.ways:
+            return Shares(given, given.resolve(counts))
+        return Shares(given, *estimate_shares(counts, given, self.estimator))
+
+    def report(self, rows: ScoredRows, **how: Any) -> PUReport:
+        """Return the report of counted rows, made as :func:`make_report` says."""
+        shares = self.shares(rows.counts, rows.judged)
+        return make_report(rows, shares, self.settings, **how)
+
+
+def estimate_shares(
+    counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator
+) -> tuple[MixtureProportions, Estimation]:
+    """Estimate alpha, and beta unless it is known."""
     from purecover.estimators.base import prior_estimators
     from purecover.estimators.choice import KnownBeta, full_name
 
@@ -562,11 +604,11 @@ class Recovery:
     """
 
     rows: ScoredRows
+    given: GivenProportions
     settings: ReportSettings
     roc: RecoveredRoc
     roc_pr: RecoveredRoc
     threshold: float
-    given: GivenProportions | None = None
     only: tuple[str, ...] | None = None
     chosen_by: str | None = None
 
@@ -621,8 +663,7 @@ class Recovery:
             ends = {**ends, "auc": _auc_range(counts, ends["delta"])}
             notes = (*estimate.notes, f"alpha and beta are estimated from {reference}")
             estimate = replace(estimate, identification=ends, notes=notes)
-        stated = None if given is None else given.proportions
-        audit = stated if isinstance(stated, UncertainProportions) else None
+        audit = given.proportions if isinstance(given.proportions, UncertainProportions) else None
         contradicted = self._contradicts(estimate, audit, drawn)
 
         options = MetricOptions.among(vars(settings))
@@ -691,7 +732,7 @@ class Recovery:
             n_groups=rows.n_groups,
             interval_varies_proportions=varied,
             estimation=estimate,
-            stated=None if given is None else given.stated,
+            stated=given.stated,
             audit=audit,
             dates=rows.dates,
             sources=rows.sources,
@@ -766,9 +807,8 @@ class Recovery:
 
 def recover(
     rows: ScoredRows,
-    proportions: MixtureProportions,
+    shares: Shares,
     settings: ReportSettings,
-    given: GivenProportions | None = None,
     only: Iterable[str] | None = None,
     chosen_by: str | None = None,
 ) -> Recovery:
@@ -778,7 +818,7 @@ def recover(
     which shows what its choice adds.
     """
     counts = rows.counts
-    formulas.resolve_metrics(None, counts, settings, proportions)
+    formulas.resolve_metrics(None, counts, settings, shares.used)
     if settings.review is not None:
         if settings.threshold is not None:
             must = "left out where 'threshold' is given"
@@ -787,14 +827,14 @@ def recover(
         # Where more rows share the best score, all of them are flagged.
         last = max(int(np.searchsorted(flagged, settings.review, side="right")) - 1, 0)
         settings = replace(settings, threshold=float(counts.thresholds[last]))
-    roc = roc_from_counts(counts, proportions, settings.repair or "isotonic")
+    roc = roc_from_counts(counts, shares.used, settings.repair or "isotonic")
     return Recovery(
         rows,
+        shares.given,
         settings,
         roc,
         roc if settings.repair is not None else blended(roc, counts),
         formulas.check_threshold(settings.threshold, counts),
-        given=given,
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
         chosen_by=chosen_by,
     )
@@ -802,21 +842,19 @@ def recover(
 
 def make_report(
     rows: ScoredRows,
-    given: GivenProportions,
-    proportions: tuple[MixtureProportions, Estimation | None],
+    shares: Shares,
     settings: ReportSettings,
     *,
     only: Iterable[str] | None = None,
     chosen_by: str | None = None,
     scores_from: str | None = None,
 ) -> PUReport:
-    """Take all steps after :func:`find_proportions`, for one score.
+    """Recover the curve with these shares, draw replicates, and assemble the report.
 
     ``only`` are the metrics to be measured, if not all; ``chosen_by`` is the metric that the
     threshold was chosen by on these rows, if it was; ``scores_from`` says how scores were made.
     """
-    used, estimation = proportions
-    found = recover(rows, used, settings, given, only, chosen_by)
+    found, estimation = recover(rows, shares, settings, only, chosen_by), shares.estimation
     n_resamples = settings.n_resamples
     if n_resamples is None:
         large = rows.counts.n_thresholds > MANY_THRESHOLDS
@@ -824,11 +862,7 @@ def make_report(
     drawn = None
     if n_resamples:
         rng = settings.rng
-        again: Any = None if estimation is None else estimation.estimator
-        if isinstance(given.proportions, UncertainProportions):
-            again = given.proportions
-        elif estimation is None:
-            again = given.following(rows.counts, rng, grouped=rows.n_groups is not None)
+        again = shares.repeated(rows, rng)
         drawn, estimation = draw_replicates(
             partial(found.resample, again, n_resamples, rng), estimation
         )
@@ -936,10 +970,8 @@ def evaluate(
     >>> abs(report.estimation.proportions.alpha - 0.25) < 0.1
     True
     """
-    settings = ReportSettings.among(options).validated()
-    given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
-    check_design(judged, options.get("assume", ()))
-    asked = None if given.ways else check_estimator(given.estimator)
+    asked = Request.among(options)
+    asked.check_design(judged)
     columns = {
         "score": score,
         "labeled": labeled,
@@ -953,13 +985,12 @@ def evaluate(
     rows = read_rows(
         scores,
         columns,
-        settings.threshold,
-        settings.confidence_level,
+        asked.settings.threshold,
+        asked.settings.confidence_level,
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    given = settle(rows.counts, given, rows.judged, level=settings.confidence_level)
-    return make_report(rows, given, find_proportions(rows.counts, given, asked), settings)
+    return asked.report(rows)
 
 
 class ModelKeywords(KnownKeywords, ReportKeywords, total=False):
@@ -1071,15 +1102,15 @@ def evaluate_model(
     folding: Any = {"cv": FOLDS if cv is None else cv, "method": method, "combine": combine}
     folding |= {"fit_params": fit_params, "n_jobs": n_jobs}
     check_settings(estimator, **folding)
-    given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
-    if prior_estimator is not None and given.ways:
-        must = f"left out where {given.ways[0]!r} is given"
-        raise valid.bad_value("prior_estimator", must, valid.show(prior_estimator))
-    wanted = given.estimator if prior_estimator is None else prior_estimator
-    asked = None if given.ways else check_estimator(wanted, "prior_estimator")
-    settings = ReportSettings.among(options).validated()
+    asked = Request.among(options)
+    if prior_estimator is not None:
+        if asked.given.ways:
+            must = f"left out where {asked.given.ways[0]!r} is given"
+            raise valid.bad_value("prior_estimator", must, valid.show(prior_estimator))
+        asked = replace(asked, estimator=check_estimator(prior_estimator, "prior_estimator"))
     # A seed itself, so that folds and bootstrap draw as they would alone.
-    settings = replace(settings, random_state=check_seed(settings.random_state))
+    seed = check_seed(asked.settings.random_state)
+    asked = replace(asked, settings=replace(asked.settings, random_state=seed))
     examples = read_examples(
         X,
         labeled,
@@ -1100,11 +1131,8 @@ def evaluate_model(
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    formulas.resolve_metrics(None, labels.count(np.zeros(examples.n_rows)).counts, settings)
-    scores, description = unseen_scores(
-        estimator, examples, own=own, random_state=settings.random_state, **folding
+    formulas.resolve_metrics(None, labels.count(np.zeros(examples.n_rows)).counts, asked.settings)
+    scores, description = unseen_scores(estimator, examples, own=own, random_state=seed, **folding)
+    return asked.report(
+        labels.count(valid.as_real_vector("scores", scores)), scores_from=description
     )
-    rows = labels.count(valid.as_real_vector("scores", scores))
-    given = settle(rows.counts, given, level=settings.confidence_level)
-    proportions = find_proportions(rows.counts, given, asked)
-    return make_report(rows, given, proportions, settings, scores_from=description)
