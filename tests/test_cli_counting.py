@@ -95,13 +95,14 @@ def test_rows_of_several_files_are_counted_together(run, folder, files, n_files)
     assert source["columns"] == {"score": "score", "labeled": "labeled"}
 
 
-def test_files_of_a_folder_that_are_not_counted_are_named(run, folder):
-    (folder / "csv" / "_two.csv").write_text("score,labeled\n1,1\n")
-    (folder / "csv" / "notes.txt").write_text("of May")
-    found = run(folder / "csv", *ALPHA, "--json")
-    assert found.json["source"]["n_files"] == 2
+def test_files_of_a_folder_that_are_not_counted_are_named(run, frame, tmp_path):
+    frame.write_csv(tmp_path / "one.csv")
+    (tmp_path / "_two.csv").write_text("score,labeled\n1,1\n")
+    (tmp_path / "notes.txt").write_text("of May")
+    found = run(tmp_path, *ALPHA, "--json")
+    assert found.json["source"]["n_files"] == 1
     assert all(name in found.err for name in ("2 files not counted", "_two.csv", "notes.txt"))
-    assert run(folder / "csv", *ALPHA, "--quiet").err == ""
+    assert run(tmp_path, *ALPHA, "--quiet").err == ""
 
 
 @COUNTED
@@ -300,7 +301,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv/one.csv", "three.csv"], [], "there is no file"),
         (["."], [], "FILE must be files of one format"),
         (["parts"], ["--html", "parts/part-[1].parquet"], "would overwrite the data"),
-        (["-", "-"], [], "'-' is given twice"),
+        (["-", "-"], [], "must be different files, got '-' twice"),
         (["all.parquet"], ["--by", "w", "--labeled", "site"], "taken for --labeled, must be"),
     ],
 )

@@ -114,6 +114,13 @@ def test_names_with_line_breaks_and_of_two_cases(evaluate, file) -> None:
         assert_same_data(evaluate(path, "--score", header.partition(",")[0]))
 
 
+def test_names_of_two_cases_where_duckdb_numbers_them(evaluate, tmp_path: Path) -> None:
+    path = parquet_file(tmp_path, Score=LABELED)
+    assert_same_data(evaluate(path))
+    assert "'Score_1'; of names that differ by case only" in evaluate(path, "--score", "Score")
+    assert evaluate(path, "--score", "Score_1")["auc_pu"] == 1
+
+
 def test_other_columns_may_hold_anything(evaluate, file) -> None:
     rows = [f'{r},"line one, ""quoted""\nline two; {i} | x"' for i, r in enumerate(ROWS)]
     rows[3] = ROWS[3] + ',"' + "long " * 100_000 + '"'
@@ -180,10 +187,11 @@ def test_folders_are_no_columns(evaluate, tmp_path: Path, name: str) -> None:
     ("columns", "says"),
     [
         ({"score": [None, *SCORES[1:]]}, "row 1 has no value"),
-        ({"score": [*SCORES[:7], float("nan"), *SCORES[8:]]}, "row 8 'nan' is not finite"),
+        ({"score": [*SCORES[:7], float("nan"), *SCORES[8:]]}, "row 8 'nan' means no value"),
         ({"score": [str(s) for s in SCORES[:-1]] + ["high"]}, "row 40 'high' is not a number"),
         ({"labeled": [None, *LABELED[1:]]}, "row 1 has no value"),
         ({"labeled": [[y] for y in LABELED]}, "two-valued (labeled or not)"),
+        ({"score": [[s] for s in SCORES]}, "row 1 '[0.0]' is not a number"),
         ({"score": [b"\xff"] * N}, "right column"),
     ],
 )
@@ -326,6 +334,10 @@ def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
         assert part in message
 
 
+SKIPPABLE = b"P*M\x18" + (4).to_bytes(4, "little") + b"skip"
+"""A frame that Zstandard passes over."""
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -333,13 +345,17 @@ def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
         (b"PK\x03\x04" + b"x" * 50, "Excel"),
         (b"%PDF-1.7 ...", "a PDF"),
         (b"PAR1 but not really", "Parquet"),
+        (SKIPPABLE + csv_text().encode(), "binary data"),
         (b"score,labeled\n\xff\xfe,1\n", "is not utf-8 text"),
         (gzip.compress(csv_text().encode(), mtime=0)[:-12], "damaged gzip"),
         (b"\x1f\x8b" + b"junk" * 10, "damaged gzip"),
     ],
 )
 def test_foreign_bytes(evaluate, file, content: bytes, says: str) -> None:
-    assert says in evaluate(file("a.csv", content))
+    for path in (file("a.csv", content), file("a.csv.zst", content)):
+        assert says in evaluate(path)
+        with pytest.raises(CommandError, match=says):
+            peek(str(path), 10**6)
 
 
 @pytest.mark.parametrize("large", [0, 10**9])

@@ -123,7 +123,7 @@ def test_the_interval_is_that_of_the_library(figure: str, tmp_path: Path) -> Non
     judging = begin(tmp_path / "a.csv", figure=figure)
     for _ in range(8):
         judging.answer(truth(judging.row))
-    now = judging.progress().interval
+    now = judging.interval()
     both = pu.audit.combine(judging.judged(), SAMPLE.scores, SAMPLE.labeled)
     report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judging.judged())
     same = {
@@ -144,16 +144,19 @@ def test_the_width_foretold_is_what_then_happens(sessions: int, tmp_path: Path) 
         sample = pu.simulate.binormal(1.0 + i % 3).sample(200, 2000, **shares, random_state=i)
         file, figure = tmp_path / f"{i}.csv", ["auc", "precision", "alpha"][i // 2 % 3]
         judging = Judging(sample.scores, sample.labeled, file, figure=figure)
-        seen = {0: judging.progress()}
+        seen = {0: judging.progress()[1]}
         for n in range(1, 16):
             assert judging.row is not None
             judging.answer("yes" if sample.truth[judging.row] else "no")
             if n in (5, 15):
-                seen[n] = judging.progress()
+                seen[n] = judging.progress()[1]
         for now, then in [(0, 5), (0, 15), (5, 15)]:
-            ratios.append(seen[then].interval.width / seen[now].width_after(then - now))
-            more = seen[now].n_more
-            assert more is None or seen[now].width_after(more) <= seen[now].interval.width / 2
+            ratios.append(seen[then].width / seen[now].width_after(then - now))
+            half = seen[now].width / 2
+            more = seen[now].n_for(half)
+            assert more is None or seen[now].width_after(more) <= half < seen[now].width_after(
+                more - 1
+            )
     off = np.abs(np.log(ratios))
     assert np.mean(off < np.log(2)) > 0.9
     assert np.median(off) < np.log(1.3)
@@ -420,6 +423,25 @@ def test_lines_are_answers_where_there_is_no_terminal(run, tmp_path) -> None:
     )
     report = pu.evaluate(np.round(SAMPLE.scores, 4), SAMPLE.labeled, judged=judged)
     assert f"AUC {report.auc:.3f}" in third.out or f"AUC {report.auc:.2f}" in third.out
+
+
+def test_known_negatives_are_not_asked_about(run, tmp_path) -> None:
+    data = write_data(tmp_path / "d.csv")
+    rows = lines(data)
+    asked = np.argsort(-SAMPLE.scores)[:100]
+    for row in asked[~SAMPLE.truth[asked]]:
+        rows[row]["labeled"] = "-1"
+    with data.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    result = run(
+        "y" * 10, data, "--negative-label=-1", "--threshold", str(SAMPLE.scores[asked[-1]])
+    )
+    assert "10 yes" in result.out
+    assert "--negative-label=-1" in result.out
+    found = {int(each["row"]) - 1 for each in lines(tmp_path / "d.judged.csv")}
+    assert SAMPLE.truth[list(found)].all()
 
 
 def test_it_stops_by_itself_where_the_interval_is_narrow_enough(run, tmp_path) -> None:

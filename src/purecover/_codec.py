@@ -17,7 +17,6 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
 
@@ -170,25 +169,16 @@ def _decode_numbers(kind: Any, value: Any) -> Any:
 
 def json_schema(form: Any, name: str) -> dict[str, Any]:
     """The JSON Schema of a form, a new copy each time."""
-    (own,), parts = components(form)
-    parts = json.loads(json.dumps(parts))
+    import msgspec
+
+    found, parts = msgspec.json.schema_components([form], schema_hook=_number_schema)
+    described = {name: _described(part) for name, part in parts.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:{name}",
-        **parts.pop(_name(own)),
-        "$defs": parts,
+        **described.pop(str(found[0]["$ref"]).rpartition("/")[2]),
+        "$defs": described,
     }
-
-
-@cache
-def components(*forms: Any, place: str = "$defs") -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """JSON Schemas of forms, and the parts under ``place`` that they refer to."""
-    import msgspec
-
-    found, parts = msgspec.json.schema_components(
-        forms, schema_hook=_number_schema, ref_template=f"#/{place}/{{name}}"
-    )
-    return found, {name: _described(part) for name, part in parts.items()}
 
 
 def _number_schema(kind: Any) -> dict[str, Any]:
@@ -213,14 +203,6 @@ def _described(part: dict[str, Any]) -> dict[str, Any]:
     }
     summary = " ".join(text.partition("\n\n")[0].split())
     return part | {"description": summary, "properties": properties}
-
-
-def _name(schema: Mapping[str, Any]) -> str:
-    return str(schema["$ref"]).rpartition("/")[2]
-
-
-def _inner(path: str, name: object) -> str:
-    return f"{path}.{name}" if path else str(name)
 
 
 def find_fault(error: Exception) -> tuple[str, str]:
@@ -339,7 +321,7 @@ class Source:
             raise self.complaint(path, "free of NaN and infinity", str(value), hint)
         if isinstance(value, Mapping):
             for key, item in value.items():
-                self._check_finite(item, _inner(path, key))
+                self._check_finite(item, f"{path}.{key}" if path else str(key))
         elif isinstance(value, (list, tuple)):
             for i, item in enumerate(value):
                 if not isinstance(item, int):  # most of them, in counts
@@ -348,7 +330,7 @@ class Source:
 
 @contextmanager
 def replacing(
-    path: Path, *, prefix: str | None = None, suffix: str = "", durable: bool = False
+    path: Path, *, prefix: str | None = None, durable: bool = False
 ) -> Iterator[BinaryIO]:
     """Open a file next to ``path`` that takes its name, and its permissions, once it is complete.
 
@@ -362,7 +344,7 @@ def replacing(
         return
     # The start of the name is enough to know it by, and a long one leaves no room for more.
     before = f".{path.name[:32]}." if prefix is None else prefix
-    new = path.parent / f"{before}{secrets.token_hex(8)}{suffix}"
+    new = path.parent / f"{before}{secrets.token_hex(8)}"
     old = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     # The system takes the umask off a new file; to read it, one would have to change it.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -379,15 +361,9 @@ def replacing(
     except BaseException:
         new.unlink(missing_ok=True)
         raise
-    if durable:
-        _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # where folders cannot be opened
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    if durable and os.name != "nt":  # where folders cannot be opened
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

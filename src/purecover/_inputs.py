@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -148,9 +149,16 @@ def check_columns(parameter: str, names: Any, available: list[str], must: str) -
 class Tabular:
     """Base of results that are also tables."""
 
-    @abstractmethod
+    _names: ClassVar[list[str]] = []
+
+    def __init_subclass__(cls, columns: str = "") -> None:
+        """Take the names of columns: attributes, or ``threshold`` for ``thresholds``."""
+        cls._names = columns.split() or cls._names
+
     def _columns(self) -> dict[str, Any]:
         """Columns of equal length by name."""
+        plural = {"threshold": "thresholds"}
+        return {name: getattr(self, plural.get(name, name)) for name in self._names}
 
     @public
     def frame(self, backend: Any = None) -> Any:
@@ -197,10 +205,11 @@ def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any
 _LABELED_WORDS = frozenset(
     "1 1.0 +1 true t yes y positive pos p labeled labelled l".split()  # noqa: SIM905 - reads better
 )
-_UNLABELED_WORDS = frozenset(
-    "0 0.0 -1 -1.0 false f no n unlabeled unlabelled u unknown none".split()  # noqa: SIM905
-)
 _NEGATIVE_WORDS = frozenset(("negative", "neg"))
+_NO_WORDS = frozenset(("-1", "-1.0", "false", "f", "no", "n"))
+UNLABELED_WORDS = _NO_WORDS | {"0", "0.0", "unlabeled", "unlabelled", "u", "unknown", "none"}
+UNSURE_WORDS = _NO_WORDS | _NEGATIVE_WORDS
+"""Words that may mean a known negative as well as no label."""
 BOTH_SIDES = "both labeled and unlabeled somewhere"
 _MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
 
@@ -227,7 +236,11 @@ def encode_labels(
     negative = None
     if negative_label is not None:
         negative = _rows_with("negative_label", values, negative_label)
-    if positive_label is not None:
+    if positive_label is None:
+        rest = slice(None) if negative is None else ~negative
+        positive = np.zeros(values.size, dtype=np.bool_)
+        positive[rest] = _encode_two_valued(parameter, values[rest])
+    else:
         positive = _rows_with("positive_label", values, positive_label)
         if negative is not None and np.any(positive & negative):
             raise valid.bad_value(
@@ -235,12 +248,23 @@ def encode_labels(
                 "another value than positive_label",
                 f"{valid.show(negative_label)} with {valid.show(positive_label)}",
             )
-        _require_one_other(parameter, values, positive, negative)
-    else:
-        rest = slice(None) if negative is None else ~negative
-        positive = np.zeros(values.size, dtype=np.bool_)
-        positive[rest] = _encode_two_valued(parameter, values[rest])
-    _require_both_sides(parameter, positive, negative)
+    unlabeled = ~positive if negative is None else ~(positive | negative)
+    if positive_label is not None and _several(values[unlabeled]):
+        raise valid.bad_value(
+            parameter,
+            "two-valued apart from negative_label",
+            _shown_values(values),
+            "name the value of known negatives with negative_label=, or map the column to "
+            "booleans first",
+        )
+    for side, rows in (("labeled", positive), ("unlabeled", unlabeled)):
+        if not rows.any():
+            raise valid.bad_value(
+                parameter,
+                BOTH_SIDES,
+                f"no {side} row among {positive.size}",
+                "check that the right column and the right value mark the labeled rows",
+            )
     return positive, negative
 
 
@@ -287,7 +311,7 @@ def _as_float(value: Any) -> float:
 def _encode_words(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     words = [_text(v).strip().casefold() for v in values.tolist()]
     distinct = set(words)
-    others = _UNLABELED_WORDS if parameter == "labeled" else _UNLABELED_WORDS | _NEGATIVE_WORDS
+    others = UNLABELED_WORDS if parameter == "labeled" else UNLABELED_WORDS | _NEGATIVE_WORDS
     if not distinct <= _LABELED_WORDS | others or len(distinct) > 2:
         hint = "name the value that means labeled with positive_label="
         if len(distinct) > 2:
@@ -307,22 +331,14 @@ def labeled_of_two(classes: np.ndarray[Any, Any]) -> int | None:
         return 1
     words = [_text(value).strip().casefold() for value in classes.tolist()]
     yes = [word in _LABELED_WORDS for word in words]
-    no = [word in _UNLABELED_WORDS | _NEGATIVE_WORDS for word in words]
+    no = [word in UNLABELED_WORDS | _NEGATIVE_WORDS for word in words]
     if all(yes) or all(no):
         return None
     if yes[0] and no[1]:
         return 0
     # Of "1" and "2" the first need not be the label.
-    numerals = all(_is_numeral(word) for word in words)
+    numerals = all(re.fullmatch(r"[+-]?[0-9.]+", word) for word in words)
     return 0 if not numerals and (yes[0] or no[1]) else 1
-
-
-def _is_numeral(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _text(value: object) -> str:
@@ -335,7 +351,16 @@ def _text(value: object) -> str:
 
 
 def _rows_with(parameter: str, values: np.ndarray[Any, Any], label: object) -> BoolArray:
-    rows = _equals(values, label)
+    rows = np.zeros(values.size, dtype=np.bool_)
+    if values.dtype.kind in "OUST":
+        # Files deliver text, so that label 1 must also find "1".
+        text = _text(label)
+        found = (is_equal(v, label) or _text(v) == text for v in values.tolist())
+        rows = np.fromiter(found, dtype=np.bool_, count=values.size)
+    else:
+        with suppress(Exception):  # not a number, so no number of the column
+            # As np.float64, so that a short float type is widened rather than the number cut.
+            rows = np.asarray(values == np.float64(float(label)))  # type: ignore[arg-type]
     if not rows.any():
         raise valid.bad_value(
             parameter,
@@ -344,21 +369,6 @@ def _rows_with(parameter: str, values: np.ndarray[Any, Any], label: object) -> B
             f"the column holds {_shown_values(values)}",
         )
     return rows
-
-
-def _equals(values: np.ndarray[Any, Any], label: object) -> BoolArray:
-    if values.dtype.kind in "OUST":
-        # Files deliver text, so that label 1 must also find "1".
-        text = _text(label)
-        return np.array(
-            [is_equal(v, label) or _text(v) == text for v in values.tolist()], dtype=np.bool_
-        )
-    try:
-        number = float(label)  # type: ignore[arg-type]
-    except Exception:  # noqa: BLE001 - not a number, so no number of the column
-        return np.zeros(values.size, dtype=np.bool_)
-    # As np.float64, so that a short float type is widened rather than the number cut.
-    return np.asarray(values == np.float64(number), dtype=np.bool_)
 
 
 def is_equal(one: object, other: object) -> bool:
@@ -378,9 +388,13 @@ def is_missing(value: object) -> bool:
         return False
 
 
-def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
+def refuse_missing(
+    parameter: str,
+    values: np.ndarray[Any, Any],
+    hint: str = "if missing means unlabeled, fill it with 0 first",
+) -> None:
     """Complain of values that are missing, whatever their spelling."""
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fmM":
         missing = np.isnan(values)
     elif values.dtype.kind in "OT":
         missing = np.array([is_missing(v) for v in values.tolist()], dtype=np.bool_)
@@ -392,43 +406,15 @@ def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
             "free of missing values",
             f"{int(missing.sum())} missing of {values.size} "
             f"(first at row {int(np.flatnonzero(missing)[0])})",
-            "if missing means unlabeled, fill it with 0 first",
+            hint,
         )
 
 
-def _require_one_other(
-    parameter: str,
-    values: np.ndarray[Any, Any],
-    positive: BoolArray,
-    negative: BoolArray | None,
-) -> None:
-    rest = values[~positive if negative is None else ~(positive | negative)]
+def _several(values: np.ndarray[Any, Any]) -> bool:
+    """Whether values differ."""
     if values.dtype.kind in "biuf":
-        several = rest.size > 0 and bool(rest.min() != rest.max())
-    else:
-        several = len({_text(v) for v in rest.tolist()}) > 1
-    if several:
-        raise valid.bad_value(
-            parameter,
-            "two-valued apart from negative_label",
-            _shown_values(values),
-            "name the value of known negatives with negative_label=, or map the column to "
-            "booleans first",
-        )
-
-
-def _require_both_sides(parameter: str, positive: BoolArray, negative: BoolArray | None) -> None:
-    n_positive = int(np.count_nonzero(positive))
-    n_negative = 0 if negative is None else int(np.count_nonzero(negative))
-    n_unlabeled = positive.size - n_positive - n_negative
-    if n_positive == 0 or n_unlabeled == 0:
-        side = "labeled" if n_positive == 0 else "unlabeled"
-        raise valid.bad_value(
-            parameter,
-            BOTH_SIDES,
-            f"no {side} row among {positive.size}",
-            "check that the right column and the right value mark the labeled rows",
-        )
+        return values.size > 0 and bool(values.min() != values.max())
+    return len({_text(v) for v in values.tolist()}) > 1
 
 
 def _shown_values(values: np.ndarray[Any, Any]) -> str:

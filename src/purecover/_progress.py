@@ -60,17 +60,11 @@ def starting_workers(number: int | None) -> Iterator[None]:
     blocked signal stays blocked in processes started meanwhile; here it is heard afterwards.
     Nor do they import modules from the current folder: joblib starts them with -m.
     """
-    with _safe_path(), _deaf_to_interrupts(number):
-        yield
-
-
-@contextmanager
-def _safe_path() -> Iterator[None]:
-    """Processes started here do not put the current folder on their path."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        yield
+        with _deaf_to_interrupts(number):
+            yield
     finally:
         if before is None:
             del os.environ["PYTHONSAFEPATH"]

@@ -17,7 +17,7 @@ from purecover._inputs import Tabular, make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.engines import count
-from purecover.engines.scan import EXACT_LIMIT
+from purecover.engines.bins import EXACT_LIMIT
 from purecover.exceptions import InvalidInputError
 
 
@@ -80,12 +80,8 @@ class ScoreCounts:
             if array is None and name in (*count.OPTIONAL, "highest"):
                 continue
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
-                raise valid.bad_type(
-                    name,
-                    "a NumPy vector as long as thresholds",
-                    array,
-                    "build it with ScoreCounts.from_scores or ScoreCounts.from_counts",
-                )
+                hint = "build it with ScoreCounts.from_scores or ScoreCounts.from_counts"
+                raise valid.bad_type(name, "a NumPy vector as long as thresholds", array, hint)
             valid.read_only(array)
 
     # -- doors ----------------------------------------------------------------------------
@@ -128,10 +124,14 @@ class ScoreCounts:
         >>> ScoreCounts.from_scores([3, 1, 2], ["pos", "unlabeled", "neg"], negative_label="neg")
         ScoreCounts(1 labeled, 1 unlabeled, 1 known negative, 3 thresholds)
         """
-        beside = {"positive_label": positive_label, "negative_label": negative_label}
-        return cls._counted(
-            *count.count_rows({"scores": scores}, labeled, sample_weight=sample_weight, **beside)
+        counted = count.count_rows(
+            scores,
+            labeled,
+            sample_weight=sample_weight,
+            positive_label=positive_label,
+            negative_label=negative_label,
         )
+        return cls._counted(*counted)
 
     @classmethod
     def _of(cls, scores: Any, labeled: Any = None, **beside: Any) -> ScoreCounts:
@@ -140,7 +140,7 @@ class ScoreCounts:
             if labeled is None:
                 must = "given with scores: for each, whether the row carries the label"
                 raise valid.bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
-            return cls._counted(*count.count_rows({"scores": scores}, labeled, **beside))
+            return cls._counted(*count.count_rows(scores, labeled, **beside))
         for name, value in {"labeled": labeled, **beside}.items():
             if value is not None:
                 raise InvalidInputError(
@@ -546,7 +546,7 @@ _BLOCK = 2**17
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PURoc(Frozen, Tabular):
+class PURoc(Frozen, Tabular, columns="threshold fpr_pu tpr_pu"):
     """The ROC curve of labeled against unlabeled.
 
     Attributes
@@ -571,9 +571,6 @@ class PURoc(Frozen, Tabular):
 
     def __repr__(self) -> str:
         return f"PURoc({self.thresholds.size:,} points)"
-
-    def _columns(self) -> dict[str, Any]:
-        return {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}
 
 
 @public
@@ -654,6 +651,16 @@ def cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
         np.divide(block, total, out=out[start + 1 : start + 1 + block.size])
         done = int(block[-1])
     return out
+
+
+def cut_of_top(counts: ScoreCounts, n: int) -> float:
+    """Return the lowest score that no more than n unlabeled rows reach.
+
+    Of equal scores all are above it or none, unless they are the best.
+    """
+    flagged = np.cumsum(counts.unlabeled)
+    last = max(int(np.searchsorted(flagged, n, side="right")) - 1, int((flagged <= 0).sum()))
+    return float(counts.thresholds[last])
 
 
 @public

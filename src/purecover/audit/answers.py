@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
@@ -21,7 +22,7 @@ from purecover._codec import plain_fields
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.audit.designs import JudgedRows, ScoredLabels
-from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance, cut_of_top
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
@@ -30,9 +31,6 @@ from purecover.proportions import FROM_SCORES, TOP, GivenProportions, MixturePro
 N_DRAWS = 8000
 N_RESAMPLES = 1000
 """Draws from the posterior, and replicates of an estimator that draws none."""
-
-_FEW = 300
-"""Replicates that tell how the observed AUC goes with the rows above a cut."""
 
 MANY_DRAWS = 2**17
 """Draws of which those in a range are kept."""
@@ -63,7 +61,7 @@ _LEAST_PURITY = 1e-3
 _EDGE = 1e-9
 
 _NEAR = N_DRAWS // 100
-"""Ranks by which draws may differ from a replicate that they are met with."""
+"""Draws that are most like a replicate, of which it is met with one."""
 
 
 class Strata(NamedTuple):
@@ -75,6 +73,8 @@ class Strata(NamedTuple):
     positive: IntArray
     labeled_judged: IntArray
     labeled_positive: IntArray
+    cut: float = -np.inf
+    """Where the first stratum ends."""
 
     @classmethod
     def above(cls, counts: ScoreCounts, cut: float, positive: int = 0, judged: int = 0) -> Strata:
@@ -85,7 +85,7 @@ class Strata(NamedTuple):
             for side in (counts.unlabeled, counts.labeled)
         )
         found, none = np.array([[judged, 0], [positive, 0]]), np.zeros(2, dtype=np.int64)
-        return cls(n_unlabeled, n_labeled, found[0], found[1], none, none)
+        return cls(n_unlabeled, n_labeled, found[0], found[1], none, none, cut)
 
     @classmethod
     def of(cls, judged: JudgedRows) -> Strata:
@@ -94,7 +94,7 @@ class Strata(NamedTuple):
         labeled_positive, n_labeled = judged.tally(labeled=True)
         design = judged.design
         sizes = design.n_unlabeled, design.n_labeled
-        return cls(*sizes, n, positive, n_labeled, labeled_positive)
+        return cls(*sizes, n, positive, n_labeled, labeled_positive, design.cuts[0])
 
 
 class Purity(NamedTuple):
@@ -133,13 +133,15 @@ def log_binomial(positive: Any, judged: Any, share: FloatArray) -> FloatArray:
 class Weighed(NamedTuple):
     """Draws from the posterior: alpha and beta, positives by stratum, and the spread of strata.
 
-    ``ratio`` is that of the shares of labeled and unlabeled rows in the first stratum of verdicts.
+    ``ratio`` is that of the shares of labeled and unlabeled rows in the first stratum of verdicts,
+    and ``place`` the draw by the scores that each of them was.
     """
 
     shares: FloatArray
     purity: FloatArray
     spread: FloatArray
     ratio: FloatArray
+    place: IntArray
 
 
 def weigh(
@@ -152,40 +154,32 @@ def weigh(
 ) -> Weighed | None:
     """Draw from the posterior; None if the verdicts are impossible for all shares."""
     purity = Purity.of(shares, strata, rng)
+    ratio = purity.ratio[:, 0]
     with np.errstate(divide="ignore"):
         log = np.log(weight)
-    ratio = purity.ratio[:, 0]
+    log += log_binomial(strata.labeled_positive, strata.labeled_judged, purity.of_labeled).sum(1)
     if hits is not None:
         followed = Purity.of(shares, hits, rng)
         ratio = ratio if strata.judged.any() else followed.ratio[:, 0]
         likelihood = log_binomial(hits.positive, hits.judged, followed.of_unlabeled).sum(axis=1)
-        log = log + np.where(followed.possible, likelihood, -np.inf)
-    log = log + log_binomial(strata.labeled_positive, strata.labeled_judged, purity.of_labeled).sum(
-        axis=1
-    )
-    answered = np.flatnonzero(strata.judged)
-    pooled = answered.size > 1
-    spreads, priors = (_SPREADS, _SPREAD_WEIGHTS) if pooled else (np.zeros(1), np.ones(1))
+        log += np.where(followed.possible, likelihood, -np.inf)
+    several = np.count_nonzero(strata.judged) > 1
+    spreads, priors = (_SPREADS, _SPREAD_WEIGHTS) if several else (np.zeros(1), np.ones(1))
+    moves, least = (_SHIFTS, _LEAST_PURITY) if several else (np.zeros(1), _EDGE)
     # The probability of each shift of the log odds, by spread.
-    steps = -0.5 * (_SHIFTS / np.maximum(spreads, _EDGE)[:, None]) ** 2
-    shifts = np.exp(steps - steps.max(axis=1, keepdims=True))
+    shifts = np.exp(-0.5 * (moves / np.maximum(spreads, _EDGE)[:, None]) ** 2)
     shifts /= shifts.sum(axis=1, keepdims=True)
-    center = purity.of_unlabeled.clip(_LEAST_PURITY, 1 - _LEAST_PURITY)
+    center = purity.of_unlabeled.clip(least, 1 - least)
     center = np.log(center / (1 - center))
-    odds = np.log(priors) + np.zeros((len(shares), 1))
+    odds = log[:, None] + np.log(priors)
     likely = {}
-    for s in answered.tolist():
-        if not pooled:
-            found = purity.of_unlabeled[:, s]
-            odds += log_binomial(strata.positive[s], strata.judged[s], found)[:, None]
-            continue
-        found = 1 / (1 + np.exp(-center[:, s, None] - _SHIFTS))
+    for s in np.flatnonzero(strata.judged).tolist():
+        found = 1 / (1 + np.exp(-center[:, s, None] - moves))
         found = log_binomial(strata.positive[s], strata.judged[s], found)
         most = found.max(axis=1, keepdims=True)
         likely[s] = np.exp(found - most)
         with np.errstate(divide="ignore"):
             odds += most + np.log(likely[s] @ shifts.T)
-    odds += log[:, None]
     # Hidden positives that differ from the labeled ones may lie where these do not; others may not,
     # which is no evidence against them.
     odds[:, 0] -= np.log(max(weight[purity.possible].sum() / weight.sum(), _EDGE))
@@ -194,18 +188,57 @@ def weigh(
         return None
     odds = np.exp(odds - odds.max())
     place, spread = np.divmod(rng.choice(odds.size, n, p=odds.ravel() / odds.sum()), len(spreads))
-    kept, found = shares[place], purity.of_unlabeled[place]
-    if pooled:
-        found = found.copy()
-        for s in range(found.shape[1]):
-            cells = shifts[spread] * (likely[s][place] if s in likely else 1.0)
-            reached = cells.cumsum(axis=1)
-            at = (reached < reached[:, -1:] * rng.random((n, 1))).sum(axis=1)
-            found[:, s] = 1 / (1 + np.exp(-center[place, s] - _SHIFTS[at]))
-        # The share of positives among all unlabeled rows, whatever the labels are like.
-        alpha = (found * purity.share[place]).sum(axis=1)
-        kept = np.column_stack((np.minimum(alpha, kept[:, 1] * (1 - 1e-6)), kept[:, 1]))
-    return Weighed(kept, found, spreads[spread], ratio[place])
+    found = purity.of_unlabeled[place]
+    for s in range(found.shape[1] if several else 0):
+        cells = shifts[spread] * (likely[s][place] if s in likely else 1.0)
+        reached = cells.cumsum(axis=1)
+        at = (reached < reached[:, -1:] * rng.random((n, 1))).sum(axis=1)
+        found[:, s] = 1 / (1 + np.exp(-center[place, s] - moves[at]))
+    # The share of positives among all unlabeled rows, whatever the labels are like.
+    alpha = (found * purity.share[place]).sum(axis=1)
+    beta = shares[place, 1]
+    kept = np.column_stack((np.minimum(alpha, beta * (1 - 1e-6)), beta))
+    return Weighed(kept, found, spreads[spread], ratio[place], place)
+
+
+class Outlook(NamedTuple):
+    r"""How wide the interval of a figure is, and what answers about some rows would do to it.
+
+    Let p be the share of positives among these rows. Its posterior mean and variance are those of
+    a beta distribution worth :math:`m` answers. If p explains the share :math:`\rho^2` of the
+    variance of the figure, the best linear estimate of the figure from n answers leaves the share
+    :math:`1 - \rho^2 n / (n + m)` of its variance.
+    """
+
+    width: float
+    explained: float
+    worth: float
+    n_left: int
+    """Rows that can be judged."""
+
+    @classmethod
+    def of(cls, values: FloatArray, share: FloatArray, n_left: int, level: float) -> Outlook:
+        """Of draws of the figure, with the share of positives among the rows in each of them."""
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        mean, variance = share.mean(), max(share.var(), _EDGE**2)
+        explained = np.cov(share, values)[0, 1] ** 2 / (variance * max(values.var(), _EDGE**2))
+        worth = max(mean * (1 - mean) / variance - 1, 0.0)
+        return cls(float(high - low), min(float(explained), 1.0), float(worth), n_left)
+
+    def width_after(self, n: int) -> float:
+        """Return how wide the interval is expected to be after so many answers."""
+        left = 1 - self.explained * n / (n + self.worth) if n else 1.0
+        return self.width * max(left, 0.0) ** 0.5
+
+    def n_for(self, width: float) -> int | None:
+        """How many answers make it so narrow; None if no number, or all rows, would not do."""
+        if width >= self.width:
+            return 0
+        need = 1 - (width / self.width) ** 2
+        if self.explained <= need:
+            return None
+        n = max(ceil(self.worth * need / (self.explained - need)), 1)
+        return n if n <= self.n_left else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -257,9 +290,10 @@ class AuditPosterior(Frozen):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
     _draws: FloatArray = field(repr=False)
-    _ratio: FloatArray = field(repr=False)
+    _seen: FloatArray = field(repr=False)
+    """Ratio of labeled to unlabeled rows on top, as a logarithm, and observed AUC by chance."""
     _cut: float = field(repr=False)
-    _purity_draws: FloatArray = field(repr=False)
+    purity_draws: FloatArray = field(repr=False)
 
     @property
     def alpha(self) -> Interval:
@@ -309,13 +343,11 @@ class AuditPosterior(Frozen):
         skipped = np.bincount(design.stratum[here], minlength=strata.judged.size)
         if not skipped.any() or not strata.judged.any():
             return None
-        ends = []
-        for positive in (strata.positive, strata.positive + skipped):
-            # Alpha changes in proportion to the share of positives among the rows drawn.
-            now = (strata.positive.sum() + 0.5) / (strata.judged.sum() + 1)
-            then = (positive.sum() + 0.5) / ((strata.judged + skipped).sum() + 1)
-            ends.append(min(self.proportions.alpha * then / now, self.proportions.beta))
-        return ends[0], ends[1]
+        low, high = (
+            np.average(self._draws[:, 0], weights=(each.clip(_EDGE) ** skipped).prod(axis=1))
+            for each in (1 - self.purity_draws, self.purity_draws)
+        )
+        return float(low), float(high)
 
     def draws(self, n: int, rng: np.random.Generator | None = None) -> FloatArray:
         """Draw alpha and beta from the posterior.
@@ -338,19 +370,35 @@ class AuditPosterior(Frozen):
     def proportions_many(self, counts: ScoreCounts, labeled: Any, unlabeled: Any) -> FloatArray:
         """Draw alpha and beta for replicates of the counts, one row each.
 
-        Verdicts tell the share of positives above the cut, and alpha follows from it by the shares
-        of labeled and unlabeled rows there: a replicate meets draws with the same ratio of these.
+        Verdicts show the share of positives above the cut, and alpha follows from it by the shares
+        of labeled and unlabeled rows there. A replicate gets a draw with nearly the same ratio of
+        these, and an observed AUC nearly as high by chance.
         """
+        from scipy.spatial import KDTree
+
+        from purecover.estimators.reference import chance_of_auc
+
         rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
-        n = len(labeled)
-        order = np.argsort(self._ratio, kind="stable")
         high = counts.thresholds >= self._cut
-        if self._ratio[order[0]] == self._ratio[order[-1]] or high.all():
-            return self.draws(n, rng)
         f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
-        place = np.searchsorted(self._ratio[order], f_l / np.maximum(f_u, _EDGE))
-        near = place + rng.integers(-_NEAR, _NEAR + 1, n)
-        return np.asarray(self._draws[order[near.clip(0, order.size - 1)]])
+        ratio = np.log(f_l.clip(_EDGE) / f_u.clip(_EDGE))
+        seen = np.column_stack((ratio, chance_of_auc(counts, labeled, unlabeled)))
+        scale = self._seen.std(axis=0).clip(_EDGE)
+        near = KDTree(self._seen / scale).query(seen / scale, _NEAR)[1]
+        chosen = near[np.arange(len(near)), rng.integers(_NEAR, size=len(near))]
+        return np.asarray(self._draws[chosen])
+
+    def figure(self, name: str, counts: ScoreCounts) -> FloatArray:
+        """Return draws of a figure: recall and precision are those of unlabeled rows on top."""
+        alpha, beta = self._draws.T
+        if name == "auc":
+            seen = counts.auc_pu + _error_of_auc(counts) * self._seen[:, 1]
+            return np.asarray((0.5 + (seen - 0.5) / (beta - alpha)).clip(0, 1))
+        if name in ("alpha", "positives"):
+            return alpha * (counts.n_unlabeled if name == "positives" else 1)
+        top = self.purity_draws[:, 0]
+        share = counts.unlabeled[counts.thresholds >= self._cut].sum() / counts.n_unlabeled
+        return np.asarray((top * share / alpha.clip(_EDGE)).clip(0, 1) if name == "recall" else top)
 
     def interval(self, *, confidence_level: float) -> dict[str, Interval]:
         """Return the intervals of alpha, beta and delta, as an estimator does."""
@@ -363,7 +411,9 @@ class AuditPosterior(Frozen):
         strata = Strata.of(self.judged)
         design = self.judged.design
         counts = {"cuts": design.cuts, "design": design.kind, "skipped": self.judged.n_skipped}
-        return plain_fields(self, "conflict", judged=counts | strata._asdict())
+        counts |= strata._asdict()
+        del counts["cut"]
+        return plain_fields(self, "conflict", judged=counts)
 
     def __str__(self) -> str:
         lines = [] if self.judged is None else self._lines_of(self.judged)
@@ -413,6 +463,7 @@ def combine(
     *,
     estimator: Any = None,
     beta: float | tuple[float, float] | None = None,
+    negative_label: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomState = 0,
 ) -> AuditPosterior:
@@ -428,6 +479,8 @@ def combine(
         What estimates alpha and beta from the scores; the default one if left out.
     beta : float or pair of floats, optional
         Share of positives among the labeled, or the range it lies in; 1 means clean labels.
+    negative_label : object, optional
+        The label of rows that are known to be negative, as in :func:`draw`.
     confidence_level : float, default=0.95
         Probability of the intervals.
     random_state : int, numpy.random.Generator or None, default=0
@@ -488,19 +541,13 @@ def combine(
     """
     hint = "draw(scores, labeled).answer(verdicts), or JudgedRows.from_array(..., design='random')"
     valid.check_instance("judged", judged, JudgedRows, hint)
-    data = ScoredLabels.read(scores, labeled)
+    data = ScoredLabels.read(scores, labeled, negative_label)
     judged.check_data(data)
     given = GivenProportions(beta=beta, estimator=estimator).validated(
         can_estimate=True, can_vary=True
     )
-    counts = ScoreCounts.from_scores(data.scores, data.labeled)
-    return posterior_of(
-        counts,
-        given,
-        judged,
-        confidence_level=confidence_level,
-        random_state=random_state,
-    )
+    how: Any = {"confidence_level": confidence_level, "random_state": random_state}
+    return posterior_of(data.counts, given, judged, **how)
 
 
 def posterior_of(
@@ -508,39 +555,40 @@ def posterior_of(
     given: GivenProportions,
     judged: JudgedRows | None = None,
     *,
+    strata: Strata | None = None,
     confidence_level: float = 0.95,
     random_state: RandomState = 0,
 ) -> AuditPosterior:
     """Return the posterior of alpha and beta given counted scores and all that is known.
 
-    ``given`` has ranges, a past hit rate, a number for beta, or nothing.
+    ``given`` has ranges, a past hit rate, a number for beta, or nothing. Without judged rows the
+    purities are those of ``strata``, by default of all rows.
     """
     level = check_level(confidence_level)
     rng = valid.check_random_state(random_state)
     asked, beta = check_estimator(given.estimator), given.known_beta
-    if judged is None:
-        strata = Strata.above(counts, -np.inf)
-        strata = Strata(*(each[:1] for each in strata))
-    else:
+    if judged is not None:
         strata = Strata.of(judged)
         if not strata.judged.any():
             raise valid.bad_value("judged", "with a verdict on an unlabeled row", "none")
-    hits, cut = None, -np.inf if judged is None else judged.design.cuts[0]
+    elif strata is None:
+        strata = Strata(*(each[:1] for each in Strata.above(counts, -np.inf)[:6]))  # type: ignore[arg-type]
+    hits = None
     if given.hits is not None:
-        where = cut_of_hits(counts, *given.hits, given.hits_from)
-        hits = Strata.above(counts, where, *given.hits)
-        cut = where if judged is None else cut
-    known, shares, weight, tails = _prior_draws(asked, counts, given, rng)
+        hits = Strata.above(counts, cut_of_hits(counts, *given.hits, given.hits_from), *given.hits)
+    alone = judged is None and hits is None and not given.ranges
+    known, shares, weight, tails = _prior_draws(asked, counts, given, rng, alone=alone)
     found = weigh(shares, weight, strata, N_DRAWS, rng, hits)
     if found is None:
         raise ContradictionError(
             "{function} finds no alpha and beta that the verdicts allow.\n"
             "Hint: leave beta out if labels may be wrong, or look at the verdicts again"
         )
+    top = strata if hits is None or strata.judged.any() else hits
     left = np.maximum(strata.n_unlabeled - strata.judged, 0)
     positive = strata.positive + rng.binomial(left, found.purity)
 
-    interval = partial(_interval, level=level)
+    interval = partial(interval_of, level=level)
     origin = given.resolve(counts).origin if given.ways else full_name(asked)
     origin += "" if judged is None else " and audit"
     origin += "" if hits is None else " and hits"
@@ -578,9 +626,9 @@ def posterior_of(
         ranges=given.ranges,
         hits=given.hits,
         _draws=found.shares,
-        _ratio=found.ratio,
-        _cut=cut,
-        _purity_draws=found.purity,
+        _seen=_seen_with(found, known, counts, top, rng),
+        _cut=top.cut,
+        purity_draws=found.purity,
     )
 
 
@@ -605,7 +653,7 @@ def _easier(purity: FloatArray, strata: Strata) -> float:
     return float((top < strata.n_labeled[0] / strata.n_labeled.sum()).mean())
 
 
-def _interval(values: FloatArray, level: float) -> Interval:
+def interval_of(values: FloatArray, level: float) -> Interval:
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     mean = float(values.mean())
     return Interval(
@@ -622,59 +670,68 @@ def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
     """Return intervals of alpha, beta and beta - alpha."""
     alpha, beta = shares.T
     values = {"alpha": alpha, "beta": beta, "delta": beta - alpha}
-    return {name: _interval(each, level) for name, each in values.items()}
+    return {name: interval_of(each, level) for name, each in values.items()}
 
 
-def auc_draws(
-    counts: ScoreCounts,
-    shares: FloatArray,
-    ratio: FloatArray,
-    cut: float,
-    rng: np.random.Generator,
+def _error_of_auc(counts: ScoreCounts) -> float:
+    return max(float(np.nan_to_num(auc_pu_variance(counts))), _EDGE) ** 0.5
+
+
+def _seen_with(
+    found: Weighed, known: FloatArray, counts: ScoreCounts, top: Strata, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the AUC for each draw of alpha and beta.
+    """Return what a sample shows with each draw: the ratio on top, and chance in its AUC.
 
-    A sample whose observed AUC is high by chance has many labeled rows above a cut, to which
-    ``ratio`` refers.
+    A sample whose AUC is high by chance has many labeled rows on top, and calls for less
+    correction.
     """
     from scipy.special import ndtri
 
-    from purecover.intervals.resampling import resampler_for
+    from purecover.estimators.reference import COUPLING
 
-    labeled, unlabeled = resampler_for(counts).draw_many(rng, _FEW)
-    high = counts.thresholds >= cut
-    f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
-    above = np.cumsum(unlabeled, axis=1) - unlabeled / 2
-    seen = 1 - (labeled * above).sum(axis=1) / labeled.sum(axis=1) / unlabeled.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        link = float(np.nan_to_num(np.corrcoef(f_l / np.maximum(f_u, _EDGE), seen)[0, 1]))
-    rank = np.argsort(np.argsort(ratio, kind="stable"), kind="stable")
-    chance = link * ndtri((rank + 0.5) / rank.size)
-    chance += (1 - link**2) ** 0.5 * rng.standard_normal(rank.size)
-    observed = counts.auc_pu + max(auc_pu_variance(counts), 0.0) ** 0.5 * chance
-    return np.asarray((0.5 + (observed - 0.5) / (shares[:, 1] - shares[:, 0])).clip(0, 1))
+    ratio = np.log(found.ratio.clip(_EDGE))
+    deltas = np.sort(known[:, 1] - known[:, 0])
+    place = np.searchsorted(deltas, found.shares[:, 1] - found.shares[:, 0]) + 0.5
+    chance = COUPLING * ndtri(place / (deltas.size + 1))
+    # Covariance of the observed AUC with the logarithm of the ratio, whose mean is the middle.
+    high, (covariance, variance, middle) = counts.thresholds >= top.cut, np.zeros(3)
+    sides = counts.labeled + _EDGE, counts.unlabeled + _EDGE
+    for side, other, sign in zip(sides, sides[::-1], (1, -1), strict=True):
+        above = (np.cumsum(other) - other / 2) / other.sum()
+        n, share = side.sum(), side[high].sum() / side.sum()
+        on_top = np.average(above[high], weights=side[high])
+        covariance += (np.average(above, weights=side) - on_top) / n
+        variance += (1 - share) / share / n
+        middle += sign * np.log(share)
+    error, linked = _error_of_auc(counts), 0.0
+    if variance > _EDGE:
+        chance += covariance / (variance * error) * (ratio - middle)
+        linked = covariance**2 / variance / error**2
+    rest = max(1 - COUPLING**2 - linked, 0.0) ** 0.5
+    return np.column_stack((ratio, chance + rest * rng.standard_normal(ratio.size)))
 
 
 def _prior_draws(
-    estimator: Any, counts: ScoreCounts, given: GivenProportions, rng: np.random.Generator
+    estimator: Any,
+    counts: ScoreCounts,
+    given: GivenProportions,
+    rng: np.random.Generator,
+    *,
+    alone: bool,
 ) -> tuple[FloatArray, FloatArray, FloatArray, list[float]]:
     """Return draws by the scores alone, then draws in the ranges with their weights.
 
     Of the latter few are uniform over what the scores allow. The last are tail probabilities of
     the ranges by the scores alone.
     """
-    beta, n = given.known_beta, N_DRAWS
-    known = posterior_draws(estimator, counts, beta, rng)
-    if not given.ranges:
-        anywhere = uniform_draws(counts, beta, N_DRAWS // 4, rng)
-        weight = np.repeat(
-            [(1 - ANYWHERE) / len(known), ANYWHERE / len(anywhere)], [len(known), len(anywhere)]
-        )
-        return known, np.concatenate((known, anywhere)), weight, []
-    sources = [
-        posterior_draws(estimator, counts, beta, rng, MANY_DRAWS, fitted=True),
-        uniform_draws(counts, beta, MANY_DRAWS, rng, confidence_level=ALMOST_SURE),
-    ]
+    beta, anywhere, level = given.known_beta, N_DRAWS // 4, 0.95
+    known = found = posterior_draws(estimator, counts, beta, rng)
+    if alone:
+        return known, known, np.ones(len(known)), []
+    if given.ranges:  # of which many leave few
+        found = posterior_draws(estimator, counts, beta, rng, MANY_DRAWS, fitted=True)
+        anywhere, level = MANY_DRAWS, ALMOST_SURE
+    sources = [found, uniform_draws(counts, beta, anywhere, rng, confidence_level=level)]
     parts: list[FloatArray] = []
     weights: list[FloatArray] = []
     tails: list[float] = []
@@ -685,7 +742,7 @@ def _prior_draws(
             inside &= (values >= low) & (values <= high)
             if not parts:
                 tails.append(2 * float(min((values <= high).mean(), (values >= low).mean())))
-        kept = draws[inside][:n]
+        kept = draws[inside][:N_DRAWS]
         parts.append(kept)
         weights.append(np.full(len(kept), whole * inside.mean() / max(len(kept), 1)))
     shares = np.concatenate(parts)
@@ -724,10 +781,7 @@ def cut_of_hits(counts: ScoreCounts, _positive: int, followed: int, where: Any) 
     if size > counts.n_unlabeled:
         must = f"of at most {counts.n_unlabeled:,.10g} rows, the unlabeled ones"
         raise valid.bad_value("hits" if where is None else "hits_from", must, f"{size:,}")
-    flagged = np.cumsum(counts.unlabeled)
-    # Of equal scores all are followed up or none, unless they are the best.
-    last = max(int(np.searchsorted(flagged, size, side="right")) - 1, int((flagged <= 0).sum()))
-    return float(counts.thresholds[last])
+    return cut_of_top(counts, size)
 
 
 def posterior_draws(

@@ -11,16 +11,15 @@ from dataclasses import replace
 from functools import cached_property
 from glob import escape
 from itertools import chain
-from math import ceil
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from purecover import _validation as valid
 from purecover._codec import replacing
 from purecover._typing import ArrayLike, FloatArray
-from purecover.audit.answers import Purity, Strata, auc_draws, combine, posterior_draws
+from purecover.audit.answers import Outlook, Strata, interval_of, posterior_of
 from purecover.audit.designs import (
     ANSWER,
     DESIGN,
@@ -33,10 +32,9 @@ from purecover.audit.designs import (
     ScoredLabels,
     cut_of,
 )
-from purecover.counts import ScoreCounts
-from purecover.estimators.choice import check_estimator
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval
+from purecover.proportions import GivenProportions
 
 ANSWERS = {"yes": 1, "no": 0, "skip": -1}
 """Answers of a judge, as the file has them, with the verdict that each means."""
@@ -45,42 +43,13 @@ TEN = 10
 """Answers that are enough if nobody says how narrow the interval has to be."""
 
 _LEVEL = 0.95
-_TAILS = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
-_EDGE = 1e-12
 _MANY_ALIKE = 0.2
 _WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
+_FURTHER = 300
+"""Rows that stand for all that can still be judged."""
+
 FIGURES = ("auc", "alpha", "precision")
-
-
-class Progress(NamedTuple):
-    r"""The interval of the figure after some answers, and what more answers would do to it.
-
-    Let p be the share of positives among the rows still to be judged. Its posterior mean and
-    variance are those of a beta distribution worth :math:`m` answers. If p explains the share
-    :math:`\rho^2` of the variance of the figure, the best linear estimate of the figure from n
-    further answers leaves the share :math:`1 - \rho^2 n / (n + m)` of its variance.
-    """
-
-    interval: Interval
-    explained: float
-    worth: float
-    n_left: int
-    """Rows that can still be judged."""
-
-    def width_after(self, n: int) -> float:
-        """Return how wide the interval is expected to be after so many more answers."""
-        left = 1 - self.explained * n / (n + self.worth)
-        return float(self.interval.width * max(left, 0.0) ** 0.5)
-
-    @property
-    def n_more(self) -> int | None:
-        """How many more answers would halve it; None if no number, or all rows, would not do."""
-        need = 0.75  # of the variance, which is the square of the width
-        if self.explained <= need:
-            return None
-        n = ceil(self.worth * need / (self.explained - need))
-        return n if n <= self.n_left else None
 
 
 class Judging:
@@ -101,8 +70,8 @@ class Judging:
         Name of the judge; may be empty.
     figure : {"alpha", "auc", "precision"}
         What the interval is of.
-    threshold, review
-        The cut of the score, as in :func:`draw`.
+    threshold, review, negative_label
+        The cut of the score and the label of known negatives, as in :func:`draw`.
     """
 
     def __init__(
@@ -116,6 +85,7 @@ class Judging:
         figure: str = "auc",
         threshold: float | None = None,
         review: int | None = None,
+        negative_label: Any = None,
     ) -> None:
         self.figure = valid.check_choice("figure", figure, FIGURES)
         valid.check_instance("judge", judge, str)
@@ -123,7 +93,7 @@ class Judging:
             must = f"a name of up to {_LONGEST_NAME} characters"
             raise valid.bad_value("judge", must, valid.show(judge))
         self.judge, self.file, self.cells = judge.strip(), file, cells
-        self.data = ScoredLabels.read(scores, labeled)
+        self.data = ScoredLabels.read(scores, labeled, negative_label)
         self._lines: dict[tuple[int, str], dict[str, str]] = {}
         with _alone(file.parent) as alone:
             if alone:  # what a killed process left
@@ -140,31 +110,17 @@ class Judging:
                 must = f"that of the answers in {file.name}"
                 hint = "leave it out, or move that file away to begin anew"
                 raise valid.bad_value(name, must, str(got), hint)
-        self.design = self._ordered(kind, cuts)
+        # Those in the file, and then others by chance, in the same order for every judge.
+        in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
+        rest = self.data.drawn(kind, cuts, np.random.default_rng(0))
+        rows = np.concatenate((in_file, rest[~np.isin(rest, in_file)]))
+        self.design = AuditDesign._of(kind, cuts, rows, self.data)
         if not self.design.rows.size:
             must = "a score that unlabeled rows reach"
             raise valid.bad_value("threshold", must, f"{cuts[0]:.6g}, which none does")
-        self._counts = ScoreCounts.from_scores(self.data.scores, self.data.labeled)
-        self._by_scores: FloatArray | None = None
+        self._counts = self.data.counts
         self._at = 0
         self._go_on()
-
-    def _ordered(self, kind: str, cuts: list[float]) -> AuditDesign:
-        """Return all rows that may be asked: those in the file, and then others by chance."""
-        in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
-        stratum = self.data.strata(cuts)
-        others = ~self.data.labeled
-        if kind == "top":
-            others &= stratum == 0
-        rest = np.random.default_rng(0).permutation(np.flatnonzero(others))
-        rest = rest[~np.isin(rest, in_file)]  # in the same order for every judge
-        if kind == "stratified":  # evenly from all strata, wherever a judge stops
-            place = np.zeros(rest.size, dtype=np.int64)
-            for s in range(len(cuts) + 1):
-                here = stratum[rest] == s
-                place[here] = np.arange(here.sum())
-            rest = rest[np.lexsort((stratum[rest], place))]
-        return AuditDesign._of(kind, cuts, np.concatenate((in_file, rest)), self.data)
 
     @property
     def row(self) -> int | None:
@@ -313,42 +269,34 @@ class Judging:
 
     def interval(self, judged: JudgedRows | None = None) -> Interval:
         """Return the interval of the figure by the scores and these answers, by default all."""
-        return self._posterior(self.judged() if judged is None else judged)[0]
+        return self._known(self.judged() if judged is None else judged)[0]
 
-    def progress(self) -> Progress:
+    def progress(self) -> tuple[Interval, Outlook]:
         """Return the interval of the figure now, and what more answers would do to it."""
-        interval, values, purity = self._posterior(self.judged())
-        # Further rows come from the strata as in the design.
-        sizes = np.bincount(self.design.stratum[: self._at], minlength=purity.shape[1])
-        if self.design.kind != "stratified" or not sizes.any():
-            strata = 1 if self.design.kind == "top" else sizes.size
-            sizes = self.design.n_unlabeled * (np.arange(sizes.size) < strata)
-        share = purity @ sizes / sizes.sum()
-        mean, variance = share.mean(), max(share.var(), _EDGE)
-        explained = np.cov(share, values)[0, 1] ** 2 / (variance * max(values.var(), _EDGE))
-        worth = max(mean * (1 - mean) / variance - 1, 0.0)
+        interval, values, purity = self._known(self.judged())
+        upcoming = self.design.stratum[self._at :][:_FURTHER]
+        sizes = np.bincount(upcoming, minlength=purity.shape[1])
         left = self.design.rows.size - sum(self.tally().values())
-        return Progress(interval, min(float(explained), 1.0), float(worth), left)
+        return interval, Outlook.of(values, purity @ sizes / max(sizes.sum(), 1), left, _LEVEL)
 
     def status(self) -> tuple[str, Interval | None]:
         """Say what is known of the figure, and what more answers would do to it."""
         try:
-            now = self.progress()
+            now, more = self.progress()
         except ContradictionError:
             return "No alpha fits these answers together with the scores: look at them again.", None
-        text = f"{self.words(now.interval)}; {now.interval.width:.2f} wide"
+        text = f"{self.words(now)}; {now.width:.2f} wide"
         if not self.judged().verdicts.size:
             text += ", by the scores alone"
-        n = min(now.n_left, TEN)
-        after = now.width_after(n)
-        if now.n_more is not None:
-            step = 1 if now.n_more < 20 else 5 if now.n_more < 100 else 50
-            more = f"About {step * round(now.n_more / step)} more would halve it."
-        elif after < _LESS * now.interval.width:
-            more = f"With {n} more about {after:.2f}."
+        n, half = min(more.n_left, TEN), more.n_for(more.width / 2)
+        if half is not None:
+            step = 1 if half < 20 else 5 if half < 100 else 50
+            hope = f"About {step * round(half / step)} more would halve it."
+        elif more.width_after(n) < _LESS * more.width:
+            hope = f"With {n} more about {more.width_after(n):.2f}."
         else:
-            more = "More answers would hardly narrow it."
-        return f"{text}. {more}", now.interval
+            hope = "More answers would hardly narrow it."
+        return f"{text}. {hope}", now
 
     def words(self, interval: Interval) -> str:
         """The figure with an interval of it."""
@@ -360,41 +308,19 @@ class Judging:
         )
         return f"{name} {value}, {low} to {high} (95 % interval)"
 
-    def _posterior(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
+    def _known(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
         """Return the interval of the figure, draws of it, and of the purity of each stratum."""
-        rng = np.random.default_rng(0)
-        counted = judged.tally(labeled=False)[1].any()
-        if counted:
-            found = combine(judged, self.data.scores, self.data.labeled, confidence_level=_LEVEL)
-            shares, purity, ratio = found._draws, found._purity_draws, found._ratio
-            delta = found.proportions.delta
-        else:
-            if self._by_scores is None:
-                asked = check_estimator(None)
-                self._by_scores = posterior_draws(asked, self._counts, None, rng)
-            shares = self._by_scores
-            above = Purity.of(shares, Strata.of(judged), rng)
-            purity, ratio = above.of_unlabeled, above.ratio[:, 0]
-            delta = float(np.subtract(*shares.mean(axis=0)[::-1]))
-        if self.figure == "auc":
-            values = auc_draws(self._counts, shares, ratio, self.design.cuts[0], rng)
-            # As a report estimates it.
-            estimate = float(np.clip(0.5 + (self._counts.auc_pu - 0.5) / delta, 0, 1))
-        else:
-            values = shares[:, 0] if self.figure == "alpha" else purity[:, 0]
-            estimate = (
-                found.alpha.estimate if self.figure == "alpha" and counted else float(values.mean())
-            )
-        low, high = map(float, np.quantile(values, _TAILS))
-        interval = Interval(
-            estimate=estimate,
-            low=min(low, estimate),
-            high=max(high, estimate),
-            confidence_level=_LEVEL,
-            method="posterior quantiles",
-            varied="scores and proportions",
-        )
-        return interval, values, purity
+        strata = Strata.of(judged)
+        known = {"judged": judged} if strata.judged.any() else {"strata": strata}
+        found = posterior_of(self._counts, GivenProportions(), **known)
+        values = found.figure(self.figure, self._counts)
+        estimate = found.alpha.estimate
+        if self.figure == "precision":
+            estimate = float(values.mean())
+        elif self.figure == "auc":  # as a report estimates it
+            gain = (self._counts.auc_pu - 0.5) / found.proportions.delta
+            estimate = float(np.clip(0.5 + gain, 0, 1))
+        return interval_of(values, _LEVEL)._around(estimate), values, found.purity_draws
 
 
 def effects(judging: Judging) -> dict[str, Interval]:

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._typing import ArrayLike, FloatArray, RandomState
+from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
-from purecover.audit.answers import (
-    Purity,
-    Strata,
-    auc_draws,
-    log_binomial,
-    posterior_draws,
-    uniform_draws,
-)
+from purecover.audit.answers import Outlook, Strata, posterior_of
 from purecover.audit.designs import (
     KINDS,
     TOP_SHARE,
     AuditDesign,
-    JudgedRows,
     Kind,
     ScoredLabels,
     cut_of,
     cuts_of_all,
 )
-from purecover.counts import ScoreCounts
-from purecover.estimators.choice import check_estimator
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
-from purecover.proportions import check_share
+from purecover.proportions import GivenProportions, check_share, check_share_or_range
 
 Figure = Literal["auc", "alpha", "positives", "precision", "recall"]
 FIGURES = ("auc", "alpha", "positives", "precision", "recall")
@@ -43,75 +32,30 @@ AT_A_CUT = ("precision", "recall")
 CUTS = (0.15, 0.3, 0.5, 0.7, 0.9)
 """Rows above scores that these shares of the labeled rows reach are compared."""
 
-_OUTCOMES = 25
 _NARROWEST = 1e-4
-_EDGE = 1e-9
-
-
-class Outlook(NamedTuple):
-    """Rows that may be judged, and what their verdicts would tell of a figure.
-
-    ``values`` are draws of the figure, in rising order, and ``purity`` the share of positives among
-    these rows in the same draws.
-    """
-
-    values: FloatArray
-    purity: FloatArray
-    cut: float | None
-    """None for labeled rows."""
-    most: int
-
-    def width(self, n: int, level: float = 0.95) -> float:
-        """Expected width of the interval of the figure after n verdicts."""
-        from scipy.stats import binom
-
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        if n == 0:
-            return float(np.subtract(*np.quantile(self.values, tails)[::-1]))
-        # Purities that the scores make likely, and chance for each of them.
-        likely = np.random.default_rng(0).choice(self.purity, _OUTCOMES)
-        positive = binom.ppf((np.arange(_OUTCOMES) + 0.5) / _OUTCOMES, n, likely)
-        return float(np.mean([self._spread(k, n, tails) for k in positive]))
-
-    def _spread(self, k: float, n: int, tails: list[float]) -> float:
-        """Width of the interval after k of n verdicts."""
-        log = log_binomial(k, n, self.purity)
-        reached = np.cumsum(np.exp(log - log.max()))
-        low, high = self.values[np.searchsorted(reached, np.array(tails) * reached[-1])]
-        return float(high - low)
 
 
 def outlooks(
-    data: ScoredLabels, figure: str, cut: float | None, beta: float | None = None
-) -> list[Outlook]:
-    """Return what rows above one of some cuts would tell of a figure, or labeled rows of recall."""
+    data: ScoredLabels,
+    figure: str,
+    cut: float | None,
+    beta: float | None = None,
+    level: float = 0.95,
+) -> list[tuple[float | None, Outlook]]:
+    """Return what rows above some cuts would show of a figure; None for labeled rows of recall."""
     if figure in AT_A_CUT and cut is None:
         must = f"given, or 'review', for {figure} at a threshold"
         raise valid.bad_value("threshold", must, "neither")
-    cuts = sorted({data.reached(share) for share in CUTS}) if cut is None else [cut]
-    rng = np.random.default_rng(0)
-    counts = ScoreCounts.from_scores(data.scores, data.labeled)
-    known = posterior_draws(check_estimator(None), counts, beta, rng)
-    shares = np.concatenate((known, uniform_draws(counts, beta, len(known) // 20, rng)))
-    found = []
-    for each in cuts:
-        none = np.zeros(0, dtype=np.int64)
-        strata = Strata.of(JudgedRows(AuditDesign._of("top", [each], none, data), none))
-        above = Purity.of(shares, strata, rng)
-        alpha, beta_s = shares[above.possible].T
-        purity = above.of_unlabeled[above.possible, 0]
-        values = alpha * (counts.n_unlabeled if figure == "positives" else 1)
-        if figure == "auc":
-            ratio = above.ratio[above.possible, 0]
-            values = auc_draws(counts, shares[above.possible], ratio, each, rng)
-        elif figure in AT_A_CUT:
-            share = above.share[above.possible, 0] / np.maximum(alpha, _EDGE)
-            values = purity * (share if figure == "recall" else 1)
-        order = np.argsort(values)
-        found.append(Outlook(values[order], purity[order], each, int(strata.n_unlabeled[0])))
+    counts = data.counts
+    found: list[tuple[float | None, Outlook]] = []
+    for each in sorted({data.reached(share) for share in CUTS}) if cut is None else [cut]:
+        strata = Strata.above(counts, each)
+        now = posterior_of(counts, GivenProportions(beta=beta), strata=strata)
+        values, n = now.figure(figure, counts), int(strata.n_unlabeled[0])
+        found.append((each, Outlook.of(values, now.purity_draws[:, 0], n, level)))
         if figure == "recall":
-            n_labeled = int(data.labeled.sum())
-            found.append(Outlook(values[order], beta_s[order], None, n_labeled))
+            labeled = Outlook.of(values, now._draws[:, 1], int(counts.n_labeled), level)
+            found.append((None, labeled))
     return found
 
 
@@ -126,6 +70,7 @@ def draw(
     threshold: float | None = None,
     review: int | None = None,
     n_labeled: int = 0,
+    negative_label: Any = None,
     random_state: RandomState = 0,
 ) -> AuditDesign:
     """Draw rows to be judged by hand.
@@ -154,6 +99,9 @@ def draw(
     n_labeled : int, default=0
         How many labeled rows to judge, from all of them: where labels may be wrong, they determine
         beta.
+    negative_label : object, optional
+        The label of rows that are known to be negative: nobody needs to judge them, and they are
+        not among the unlabeled ones. Pass it to :func:`combine` and :func:`evaluate` as well.
     random_state : int, numpy.random.Generator or None, default=0
         Where randomness comes from.
 
@@ -175,7 +123,7 @@ def draw(
     >>> print(design)
     10 of 858 unlabeled rows with score >= 1.96668
     """
-    data = ScoredLabels.read(scores, labeled)
+    data = ScoredLabels.read(scores, labeled, negative_label)
     kind = valid.check_choice("design", design, KINDS)
     n = valid.check_integer("n", n, low=1)
     n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
@@ -188,19 +136,7 @@ def draw(
         cuts = [data.reached(TOP_SHARE)] if kind == "top" else cuts_of_all(data)
     else:
         cuts = [cut]
-    stratum = data.strata(cuts)
-    unlabeled = [np.flatnonzero(data.unlabeled & (stratum == s)) for s in range(len(cuts) + 1)]
-    if kind == "top":
-        unlabeled = unlabeled[:1]
-    elif kind == "random":
-        unlabeled = [np.flatnonzero(data.unlabeled)]
-    sizes = [len(part) for part in unlabeled]
-    if n > sum(sizes):
-        where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
-        must = f"at most {sum(sizes)}, the unlabeled rows there are{where}"
-        raise valid.bad_value("n", must, str(n))
-    parts = zip(unlabeled, _spread(n, sizes), strict=True)
-    rows = [rng.choice(part, size, replace=False) for part, size in parts]
+    rows = [data.drawn(kind, cuts, rng, n)]
     rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
     found = AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
     return replace(found, reason=reason)
@@ -213,28 +149,20 @@ def _best_for(
     valid.check_choice("figure", figure, FIGURES)
     if kind != "top":
         raise valid.bad_value("figure", "left out where 'design' is given", repr(figure))
-    rows = [each for each in outlooks(data, figure, cut) if each.most >= n]
+    rows = [each for each in outlooks(data, figure, cut) if each[1].n_left >= n]
     if not rows:
         raise valid.bad_value("n", "at most the unlabeled rows there are above a cut", str(n))
-    best = min(rows, key=lambda each: each.width(n))
+    at, best = min(rows, key=lambda each: each[1].width_after(n))
     name = {"auc": "the AUC", "positives": "the number of positives"}.get(figure, figure)
     now, then = (
         f"{each:,.0f}" if figure == "positives" else f"{each:.2g}"
-        for each in (best.width(0), best.width(n))
+        for each in (best.width, best.width_after(n))
     )
     most = " most," if len(rows) > 1 else ""
     reason = f"they narrow the 95 % interval of {name}{most} from {now} to about {then}"
-    if best.cut is None:
-        return "random", rows[0].cut or 0.0, n, reason
-    return kind, best.cut, 0, reason
-
-
-def _spread(n: int, sizes: Sequence[int]) -> list[int]:
-    """As many from each as from the others, and all of those that have too few."""
-    found = [0] * len(sizes)
-    for place, at in enumerate(np.argsort(sizes, kind="stable")):
-        found[at] = min(sizes[at], (n - sum(found)) // (len(sizes) - place))
-    return found
+    if at is None:
+        return "random", rows[0][0] or 0.0, n, reason
+    return kind, at, 0, reason
 
 
 @public
@@ -285,8 +213,9 @@ def plan(
     -----
     Of a random sample the interval is that of the beta posterior with Jeffreys' prior, at the
     expected alpha that is nearest to 1/2; roughly
-    :math:`n \approx (2 z/w)^2 \alpha(1-\alpha)`. With data the width is the mean over the verdicts
-    that the scores make likely, of the posterior of :func:`combine`.
+    :math:`n \approx (2 z/w)^2 \alpha(1-\alpha)`. With data the posterior of the scores is worth m
+    answers on the share of positives among the rows, which explains a part :math:`\rho^2` of the
+    variance of the figure; n answers leave :math:`1 - \rho^2 n/(n + m)` of it.
 
     Examples
     --------
@@ -311,29 +240,25 @@ def plan(
                 raise valid.bad_value(name, "left out where there are no scores", valid.show(value))
         if figure != "alpha":
             raise valid.bad_value("figure", "'alpha' where there are no scores", repr(figure))
-        share = _widest(alpha_guess)
-        return _first(lambda n: _beta_width(n, share, level) <= width, 10**10)
+        guess = check_share_or_range("alpha_guess", (0, 1) if alpha_guess is None else alpha_guess)
+        low, high = guess if isinstance(guess, tuple) else (guess, guess)
+        share = min(max(0.5, low), high)  # the expected alpha nearest to 1/2
+        return bisect_left(range(10**10), -width, lo=1, key=lambda n: -_beta_width(n, share, level))
     if alpha_guess is not None:
         must = "left out where scores are given, from which alpha is estimated"
         raise valid.bad_value("alpha_guess", must, valid.show(alpha_guess))
     if beta is not None:
         beta = check_share("beta", beta, closed="right")
     data = ScoredLabels.read(scores, labeled)
-    kinds = outlooks(data, figure, cut_of(data, threshold, review), beta)
-    if min(each.width(0, level) for each in kinds) <= width:
-        return 0
-    enough = [each for each in kinds if each.most and each.width(each.most, level) <= width]
+    kinds = outlooks(data, figure, cut_of(data, threshold, review), beta, level)
+    enough = [n for _, rows in kinds if (n := rows.n_for(width)) is not None]
     if not enough:
         raise IdentifiabilityError(
             f"{{function}} cannot expect a width of {width:g} for {figure} even if all unlabeled "
             "rows with high scores are judged.\n"
             "Hint: a larger width, or a random sample, planned without scores"
         )
-    return min(_first(partial(_is_narrow, each, width, level), each.most) for each in enough)
-
-
-def _is_narrow(rows: Outlook, width: float, level: float, n: int) -> bool:
-    return rows.width(n, level) <= width
+    return min(enough)
 
 
 def _beta_width(n: int, share: float, level: float) -> float:
@@ -343,27 +268,3 @@ def _beta_width(n: int, share: float, level: float) -> float:
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = betaincinv(0.5 + share * n, 0.5 + (1 - share) * n, tails)
     return float(high - low)
-
-
-def _first(enough: Callable[[int], bool], most: int) -> int:
-    """The smallest number that is enough, if larger ones are."""
-    low, high = 0, 1
-    while high < most and not enough(high):
-        low, high = high, min(2 * high, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def _widest(guess: Any) -> float:
-    """The expected alpha nearest to 1/2."""
-    if guess is None:
-        return 0.5
-    pair = guess if valid.is_iterable(guess) and not isinstance(guess, (str, bytes)) else [guess]
-    ends = [check_share("alpha_guess", each) for each in pair]
-    if not 1 <= len(ends) <= 2:
-        raise valid.bad_value("alpha_guess", "a number or two", f"{len(ends)} values")
-    if ends[0] > ends[-1]:
-        raise valid.bad_value("alpha_guess", "in rising order", valid.show(guess))
-    return min(max(0.5, ends[0]), ends[-1])

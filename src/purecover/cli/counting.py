@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,17 @@ import numpy as np
 
 from purecover._validation import show
 from purecover.cli import files
-from purecover.cli.files import FORMATS, DataFile, Request, Words, suffix_of
+from purecover.cli.files import DataFile, Request, Words
 from purecover.cli.output import CommandError, note, refuse
-from purecover.cli.rows import Columns, read_labels
+from purecover.cli.rows import Columns, mark_of_negatives, read_labels
 from purecover.counts import ScoreCounts
-from purecover.engines.files import first_given_twice
+from purecover.engines.files import (
+    FORMATS,
+    check_different,
+    check_one_format,
+    matching,
+    suffix_of,
+)
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate
@@ -41,7 +46,8 @@ def files_to_count(
     large file is read whole where such an option is given.
     """
     needs_rows = {name: options.get(name) for name in ("truth", "groups", "judged")}
-    several = len(given) > 1 or os.path.isdir(given[0]) or _is_pattern(given[0])  # noqa: PTH112
+    one = len(given) == 1 and matching(given[0]) == [given[0]]
+    several = not one or os.path.isdir(given[0])  # noqa: PTH112
     if not several and "by" not in options:
         counted = not any(needs_rows.values()) and len(columns.score) < 2
         return list(given) if counted and _is_large(given[0]) else None
@@ -63,21 +69,13 @@ def _expanded(given: Sequence[str], *, quiet: bool) -> list[str]:
     """Return the files that names, folders and patterns stand for; all of one format."""
     found: list[str] = []
     for file in given:
-        # Path.glob takes no absolute patterns.
-        names = sorted(glob.glob(file, recursive=True)) if _is_pattern(file) else [file]  # noqa: PTH207
+        names = matching(file)
         if not names:
             raise CommandError(f"no file matches the pattern {show(file)}.")
         for name in names:
             found += _within(name, quiet=quiet) if os.path.isdir(name) else [name]  # noqa: PTH112
-    kinds = {FORMATS.get(suffix_of(name), "csv").replace("tsv", "csv") for name in found}
-    if len(kinds) > 1:
-        raise CommandError(
-            f"FILE must be files of one format, got {' and '.join(sorted(kinds))}.\n"
-            "Hint: a pattern such as '*.parquet' picks those of one."
-        )
-    twice = first_given_twice(found)
-    if twice is not None:
-        raise CommandError(f"{show(twice)} is given twice; its rows would count twice.")
+    check_one_format(found)
+    check_different(found)
     return found
 
 
@@ -97,10 +95,6 @@ def _within(folder: str, *, quiet: bool) -> list[str]:
     if not found:
         raise CommandError(f"{show(folder)} is a directory, not a file, without files of data.")
     return found
-
-
-def _is_pattern(file: str) -> bool:
-    return "\0" not in file and glob.has_magic(file) and not os.path.exists(file)  # noqa: PTH110
 
 
 def _is_large(file: str) -> bool:
@@ -176,13 +170,12 @@ def _with_labels(
         source["blank_labels"] = n_blank
     source["n_rows"] = sum(sizes.values())
     words = Words(np.arange(len(sizes)), tuple(sizes))
-    positive, negative = read_labels(about, column, words, columns)
-    codes = positive.astype(int) - (0 if negative is None else negative.astype(int))
+    codes = read_labels(about, column, words, columns)
     cases = (
         f"WHEN {files.quoted(text)} THEN {code}" for text, code in zip(sizes, codes, strict=True)
     )
     coded = f"SELECT * REPLACE (CASE {name} {' '.join(cases)} END AS {name}) FROM found"
-    return rows.query("found", coded), None if negative is None else -1
+    return rows.query("found", coded), mark_of_negatives(codes)
 
 
 def _in_order(counts: dict[Any, ScoreCounts]) -> dict[str, ScoreCounts]:

@@ -90,7 +90,7 @@ def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
     several = len(rows.score_columns) > 1
     call: Any = pu.compare_scores if several else pu.evaluate
     scores = rows.score_columns if several else rows.scores
-    return call(scores, rows.label_column, **rows.companions, **settings)
+    return call(scores, **rows.companions, **settings)
 
 
 def exit_code(found: Any, given: Mapping[str, Any]) -> int:
@@ -215,7 +215,7 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
     import numpy as np
 
     from purecover.cli.files import Request, choose_columns, name_of, read_table
-    from purecover.cli.rows import Columns, count_blanks, read_labels
+    from purecover.cli.rows import Columns, read_labels
 
     source, by = name_of(file), given.get("by")
     meaning = Columns.among({name: given[name] for name in given.keys() - {"score", "labeled"}})
@@ -237,24 +237,24 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
                 "--by takes one column given by --labeled, not several.\n"
                 "Hint: with several, each is a task of its own; leave --by out."
             )
-        numbers = {f"score {i}": column for i, column in enumerate(found["score"])}
-        words = {f"labeled {i}": column for i, column in enumerate(found["labeled"])}
-        blanks = frozenset(words if meaning.missing_is_unlabeled else ())
-        return Request(numbers, words | ({} if by is None else {"by": by}), blanks)
+        scores = {f"score {i}": column for i, column in enumerate(found["score"])}
+        labels = {f"labeled {i}": column for i, column in enumerate(found["labeled"])}
+        blanks = frozenset(labels if meaning.missing_is_unlabeled else ())
+        return Request(scores | labels | ({} if by is None else {"by": by}), blanks)
 
     table = read_table(file, request, (by, *given.get("score", ()), *given.get("labeled", ())))
-    data = {column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])}
+    data: dict[str, Any] = {
+        column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])
+    }
     refused: dict[str, PurecoverError] = {}
     n_blank = 0
     for i, column in enumerate(found["labeled"]):
         words = table.words[f"labeled {i}"]
-        n_blank += count_blanks(words)
+        n_blank += words.n_blank
         try:
-            labeled, negative = read_labels(source, column, words, meaning)
+            data[column] = read_labels(source, column, words, meaning)
         except PurecoverError as error:
             refused[column] = error
-            continue
-        data[column] = labeled.astype(int) - (0 if negative is None else negative.astype(int))
     if len(refused) == len(found["labeled"]):
         raise next(iter(refused.values()))
     if by is not None:

@@ -14,10 +14,12 @@ import re
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from glob import escape
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +27,11 @@ import duckdb
 import numpy as np
 
 from purecover._folders import private_folder
-from purecover._typing import FloatArray, IntArray
+from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError, option
 from purecover.documents.formats import cut
-from purecover.engines.files import duckdb_connection
-
-FORMATS = {
-    **dict.fromkeys((".csv", ".txt"), "csv"),
-    **dict.fromkeys((".tsv", ".tab", ".pin"), "tsv"),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-}
-"""Formats by the suffix of a file name; a further suffix .gz is ignored."""
+from purecover.engines.files import FORMATS, duckdb_connection, suffix_of
 
 OBVIOUS = {
     "score": (
@@ -51,6 +45,8 @@ OBVIOUS = {
 }  # fmt: skip
 """Names by which a column is recognized if none is given."""
 
+_TABS = (".tsv", ".tab", ".pin")
+"""Suffixes of files whose columns are separated by tabs."""
 _PROTEINS = ("proteins", "proteinids")
 """A last column whose cells Percolator separates like columns, as many as there are proteins."""
 DELIMITERS = (",", ";", "\t", "|")
@@ -58,11 +54,9 @@ MAX_LINE = 1 << 24
 """The longest line, in bytes."""
 _HEAD = 1 << 20
 _SAMPLE = 20
-_MAX_EXAMPLES = 3
+_EXAMPLES = 3
+"""Bad cells of a column that a message shows."""
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
-_MOST_FETCHED = 1000  # bad cells, of which a hostile file may have any number
-_NO_VALUE = "has no value"
-_TOO_LARGE = "is too large an integer"
 _JSON_FORMATS = {"jsonl": "newline_delimited", "array": "array"}
 # An object, or an array of them: a header such as [score],[labeled] is neither.
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
@@ -80,20 +74,23 @@ _OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled
 
 @dataclass(frozen=True)
 class Request:
-    """Columns by role, and how their cells are to be read.
+    """Columns by role, and the roles whose cells may be blank.
 
-    ``numbers`` must hold numbers; ``words`` may hold anything, but only those in ``blanks`` may
-    hold nothing.
+    Scores ("score", "score 2" and so on) and weights are numbers, all others are words.
     """
 
-    numbers: Mapping[str, str]
-    words: Mapping[str, str]
+    columns: dict[str, str]
     blanks: frozenset[str] = frozenset()
 
     @property
-    def columns(self) -> dict[str, str]:
-        """The column of every role."""
-        return {**self.numbers, **self.words}
+    def numbers(self) -> list[str]:
+        """Roles of numbers."""
+        return [role for role in self.columns if role.split()[0] in ("score", "sample_weight")]
+
+    @property
+    def words(self) -> list[str]:
+        """Roles of words."""
+        return [role for role in self.columns if role not in self.numbers]
 
 
 @dataclass(frozen=True)
@@ -103,12 +100,22 @@ class Words:
     codes: IntArray
     values: tuple[str, ...]
 
+    @property
+    def blank(self) -> BoolArray:
+        """Whether each value means that there is none."""
+        return np.array([is_missing(value) for value in self.values], dtype=np.bool_)
+
+    @property
+    def n_blank(self) -> int:
+        """The number of rows without a value."""
+        return int(self.blank[self.codes].sum())
+
 
 @dataclass(frozen=True)
 class Table:
     """Data of files: arrays of numbers and coded words by role, and the column of each role."""
 
-    columns: Mapping[str, str]
+    columns: dict[str, str]
     numbers: Mapping[str, FloatArray]
     words: Mapping[str, Words]
 
@@ -120,11 +127,10 @@ def choose_columns(
     chosen = {role: column for role, column in wanted.items() if column is not None}
     for role, column in chosen.items():
         require_column(source, column, available, f"asked for by {option(role.split()[0])}")
-    for role, names in OBVIOUS.items():
+    for role in OBVIOUS:
         if wanted.get(role, "") is not None:
             continue
-        taken = set(chosen.values())
-        found = [c for c in available if c.strip().casefold() in names and c not in taken]
+        found = obvious_columns(role, available, chosen.values())
         if len(found) != 1:
             why = "more than one column could be" if found else "no column has an obvious name for"
             raise CommandError(
@@ -142,23 +148,22 @@ def choose_columns(
     return chosen
 
 
-def require_column(
-    source: str, name: str, available: Sequence[str], why: str, hint: str = ""
-) -> None:
+def obvious_columns(role: str, available: Iterable[str], taken: Collection[str]) -> list[str]:
+    """Return the columns with an obvious name for a role, but for those of other roles."""
+    return [c for c in available if c.strip().casefold() in OBVIOUS[role] and c not in taken]
+
+
+def require_column(source: str, name: str, available: Sequence[str], why: str) -> None:
     """Raise an error for a name that no column has, or several have."""
     times = available.count(name)
     if times != 1:
         what = "no column" if times == 0 else f"{times} columns"
+        alike = name.casefold() in map(str.casefold, available)  # as DuckDB names them
+        numbered = "; of names that differ by case only, all but the first have a number"
         raise CommandError(
             f"{source} has {what} named {name!r}, {why}.\n"
-            f"Hint: the columns are {list_columns(available)}{hint}."
+            f"Hint: the columns are {list_columns(available)}{numbered if alike else ''}."
         )
-
-
-def suffix_of(name: str) -> str:
-    """Return the suffix of a file name, without .gz."""
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]
-    return suffixes[-1] if suffixes else ""
 
 
 def first_few(texts: Sequence[str], most: int = 5) -> str:
@@ -213,7 +218,8 @@ def _open(
             if limit is not None or head.lstrip().startswith((b"PAR1", b"[")):
                 unpacked.seek(0)
                 path, packed = _copied(unpacked, folder, file, limit), False
-    kind = FORMATS.get(suffix_of(file)) or ("jsonl" if _JSON.match(head) else "csv")
+    suffix = suffix_of(file)
+    kind = FORMATS.get(suffix) or ("jsonl" if _JSON.match(head) else "csv")
     if head.startswith(b"PAR1"):
         kind = "parquet"
     data = DataFile(connection, folder, source, path, kind, packed=packed)
@@ -242,14 +248,14 @@ def _open(
             "Hint: the first line must name the columns, such as score,labeled."
         )
     lines = lines[blank:]
-    delimiter = "\t" if kind == "tsv" else sniff_delimiter(lines[:_SAMPLE], asked)
+    delimiter = "\t" if suffix in _TABS else sniff_delimiter(lines[:_SAMPLE], asked)
     header = next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     names = tuple(name.strip() for name in header)
-    data = replace(data, kind="csv", delimiter=delimiter, names=names)
+    data = replace(data, delimiter=delimiter, names=names)
     joins = delimiter == "\t" and names[-1].casefold() in _PROTEINS
     if blank or joins:  # DuckDB may lose rows after blank lines
-        change = _join_proteins(len(names)) if joins else None
-        data = data.rewritten("utf-8-sig", change, skip=blank)
+        width = len(names) if joins else None
+        data = data.rewritten("utf-8-sig", partial(_tidied, n_blank=blank, width=width))
     with suppress(ValueError):
         for name in names:
             float(name)
@@ -344,17 +350,18 @@ def sniff_delimiter(sample: list[str], asked: frozenset[str]) -> str:
     return max(DELIMITERS, key=merit)
 
 
-def _join_proteins(width: int) -> Callable[[str], str]:
-    """Makes one cell of all proteins of a row, and nothing of a row of directions."""
+def _tidied(lines: Iterable[str], n_blank: int, width: int | None) -> Iterator[str]:
+    """Lines without the first blank ones; those of Percolator have ``width`` cells.
 
-    def change(line: str) -> str:
-        cells = line.split("\t")
-        if cells[0].casefold() == "defaultdirection":
-            return ""
-        cells[width - 1 :] = [";".join(cells[width - 1 :]).replace('"', "'")] if cells else []
-        return "\t".join(cells)
-
-    return change
+    All proteins of a row become one cell, and a row of directions is left out.
+    """
+    for line in islice(lines, n_blank, None):
+        cells = line.rstrip("\n").split("\t")
+        if width is None:
+            yield line
+        elif cells[0].casefold() != "defaultdirection":
+            proteins = ";".join(cells[width - 1 :]).replace('"', "'")
+            yield "\t".join([*cells[: width - 1], proteins])
 
 
 @dataclass(frozen=True)
@@ -380,12 +387,6 @@ class DataFile:
         """Columns that are in no file but in the name of its folder, such as day=2026-01-01."""
         parts = [part.partition("=") for part in Path(self.path).parent.parts]
         return {name: value for name, sign, value in parts if sign and name not in self.names}
-
-    @property
-    def form(self) -> tuple[Any, ...]:
-        """Properties that files must share to be read together."""
-        form = (self.kind, self.names, self.types, self.delimiter, self.packed)
-        return (*form, *self.folders.items())
 
     def scan(
         self, columns: Iterable[str], paths: Sequence[str] = (), *, lenient: bool = False
@@ -418,9 +419,8 @@ class DataFile:
         """A cell of a column as text, and as a finite number or NULL."""
         cell = f"c{index}" if self.kind == "csv" else identifier(self.names[index])
         kind = self.types[index] if self.types else "VARCHAR"
-        # Truth values are 1 and 0, and a float is as precise as Python takes it.
-        exact = {"BOOLEAN": "TINYINT", "FLOAT": "DOUBLE"}.get(kind, kind)
-        cell = f"CAST({cell} AS {exact})" if exact != kind else cell
+        if kind == "BOOLEAN":
+            cell = f"CAST({cell} AS TINYINT)"
         text, plain, whole = f"CAST({cell} AS VARCHAR)", cell, "true"
         if not kind.startswith(_NUMBERS) or kind.endswith("]"):
             # DuckDB reads 1_000, but a file that holds it is wrong.
@@ -428,7 +428,7 @@ class DataFile:
             whole = f"regexp_full_match(trim({plain}), '[+-]?[0-9]+')"
         number = f"TRY_CAST({plain} AS DOUBLE)"
         fine = f"isfinite({number})"
-        if exact != "DOUBLE":
+        if kind not in ("FLOAT", "DOUBLE"):
             # Larger integers are rounded to one another; what is written as a float is one.
             fine += f" AND (abs({number}) <= {LARGEST_EXACT_INTEGER} OR NOT {whole})"
         return f"coalesce({text}, '')", f"CASE WHEN {fine} THEN {number} END"
@@ -450,12 +450,19 @@ class DataFile:
             cells.append(f"{number if role in request.numbers else text} AS {identifier(name)}")
         return ", ".join(cells)
 
-    def described(self) -> DataFile:
-        """The file with its columns, where DuckDB finds them."""
+    def run(self, query: str) -> list[tuple[Any, ...]]:
+        """Return what a query of this file finds."""
         try:
-            found = self.connection.execute(f"DESCRIBE SELECT * FROM {self.scan(())}").fetchall()
+            found: list[tuple[Any, ...]] = self.connection.execute(query).fetchall()
+        except duckdb.OutOfMemoryException:
+            raise
         except duckdb.Error as error:
             raise self.explained(error) from error
+        return found
+
+    def described(self) -> DataFile:
+        """The file with its columns, where DuckDB finds them."""
+        found = self.run(f"DESCRIBE SELECT * FROM {self.scan(())}")
         names, types = (tuple(row[i] for row in found) for i in (0, 1))
         if self.kind == "parquet":
             return replace(self, names=names, types=types)
@@ -473,39 +480,36 @@ class DataFile:
 
     def table(self, request: Request) -> Table:
         """The columns as arrays; complains of all bad cells at once."""
-        execute, columns = self.connection.execute, request.columns
+        columns = request.columns
         names = {role: f"r{i}" for i, role in enumerate(columns)}
         try:
             cells, scan = self.select(request, names.values()), self.scan(columns.values())
-            execute(f"CREATE TEMP TABLE found AS SELECT {cells} FROM {scan}")
-        except duckdb.OutOfMemoryException:
-            raise
-        except duckdb.Error as error:
+            self.run(f"CREATE TEMP TABLE found AS SELECT {cells} FROM {scan}")
+        except CommandError:
             # Lines may end in different ways, of which DuckDB takes one.
             if self.is_copy or self.kind != "csv":
-                raise self.explained(error) from error
+                raise
             return self.rewritten("utf-8-sig").table(request)
-        numbers = [f"count(*) - count({names[role]})" for role in request.numbers]
-        n_rows, *n_bad = execute(
-            f"SELECT {', '.join(['count(*)', *numbers])} FROM found"
-        ).fetchone()
+        shown = [names[role] for role in request.numbers]
+        counted = ", ".join(["count(*)", *(f"count({name})" for name in shown)])
+        ((n_rows, *n_numbers),) = self.run(f"SELECT {counted} FROM found")
         if n_rows == 0:
             raise CommandError(
                 f"{self.source} has no rows of data, only column names.\n"
                 "Hint: was the file written completely?"
             )
-        shown = [f"coalesce({names[role]}, 0) AS {names[role]}" for role in request.numbers]
+        odd = any(n < n_rows for n in n_numbers)
         values: dict[str, tuple[str, ...]] = {}
         for role in request.words:
             name = names[role]
             distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
-            values[role] = tuple(value for (value,) in execute(distinct).fetchall())
-            execute(f"CREATE TEMP TYPE words_{name} AS ENUM ({distinct})")
+            values[role] = tuple(value for (value,) in self.run(distinct))
+            odd |= role not in request.blanks and any(map(is_missing, values[role]))
+            self.run(f"CREATE TEMP TYPE words_{name} AS ENUM ({distinct})")
             shown.append(f"enum_code(CAST({name} AS words_{name})) AS {name}")
-        blank = any(any(map(is_missing, values[r])) for r in values if r not in request.blanks)
-        if blank or any(n_bad):
+        if odd:
             self.refuse_odd_cells(request)
-        arrays = execute(f"SELECT {', '.join(shown)} FROM found").fetchnumpy()
+        arrays = self.connection.execute(f"SELECT {', '.join(shown)} FROM found").fetchnumpy()
         return Table(
             columns,
             {role: np.asarray(arrays[names[role]]) for role in request.numbers},
@@ -513,40 +517,32 @@ class DataFile:
         )
 
     def refuse_odd_cells(self, request: Request) -> None:
-        """Raise an error for all cells that are invalid in their column."""
-        bad: dict[str, list[tuple[int, str, str, int]]] = {}
+        """Raise an error for all cells that are invalid in their column, with the first few."""
+        bad: dict[str, list[tuple[Any, ...]]] = {}
         signs = ", ".join(map(quoted, sorted(_MISSING)))
         for role, column in request.columns.items():
             if column in self.folders or role in request.blanks:
                 continue
-            index = self.names.index(column)
-            text, number = self.cell(index)
+            text, number = self.cell(self.names.index(column))
             odd = f"lower(trim({text}, e' \\t\\n\\r\\x0b\\x0c')) IN ({signs})"
             if role in request.numbers:
                 odd = f"{number} IS NULL"
-            rows = self.connection.execute(
+            rows = self.run(
                 "SELECT place, cell, count(*) OVER () FROM (SELECT row_number() OVER () AS place, "
                 f"{text} AS cell, {odd} AS odd FROM {self.scan([column])}) "
-                f"WHERE odd ORDER BY place LIMIT {_MOST_FETCHED}"
-            ).fetchall()
-            typed = self.types and self.types[index] != "VARCHAR"
-            for row, cell, many in rows:
-                why = _NO_VALUE
-                if role in request.numbers:
-                    why = parse_number(cell)[1] or "is not a number"
-                    why = "is not finite" if typed and cell == "nan" else why
-                if why == _TOO_LARGE:
-                    refused = too_large(role, f"row {row}")
-                    raise CommandError(
-                        f"column {show(column)} of {self.source} must be {refused.must}, "
-                        f"got {show(cell)} in {refused.got}.\nHint: {refused.hint}."
-                    )
-                bad.setdefault(role, []).append((row, cell, why, many))
+                f"WHERE odd ORDER BY place LIMIT {_EXAMPLES}"
+            )
+            for place, cell, _ in rows:
+                if role in request.numbers and is_too_large(cell):
+                    where = f"{show(cell)} in row {place} of column {show(column)} of {self.source}"
+                    raise too_large(role.split()[0], where)
+            if rows:
+                bad[role] = rows
         if bad:
             raise self._complaint(request, bad)
 
     def rewritten(
-        self, encoding: str, change: Callable[[str], str] | None = None, skip: int = 0
+        self, encoding: str, change: Callable[[Iterable[str]], Iterable[str]] = iter
     ) -> DataFile:
         """A copy in UTF-8, with line ends of one kind and lines perhaps changed."""
         opener: Any = gzip.open if self.packed else open
@@ -558,11 +554,8 @@ class DataFile:
                 opener(self.path, "rb") as raw,
                 io.TextIOWrapper(raw, encoding=encoding) as text,
             ):
-                for number, line in enumerate(text, start=1):
-                    plain = line.rstrip("\n")
-                    made = plain if change is None else change(plain)
-                    if number > skip and (made or change is None):
-                        copy.write(f"{made}\n".encode())
+                for number, line in enumerate(change(text), start=1):  # noqa: B007 - for errors
+                    copy.write(line.rstrip("\n").encode() + b"\n")
         except UnicodeError as error:
             raise CommandError(
                 f"{self.source} is not {encoding.removesuffix('-sig')} text, in line {number + 1} "
@@ -589,36 +582,31 @@ class DataFile:
         )
 
     def _complaint(
-        self, request: Request, bad: dict[str, list[tuple[int, str, str, int]]]
+        self, request: Request, bad: Mapping[str, list[tuple[Any, ...]]]
     ) -> CommandError:
         """Return the number of bad cells by column, and the first few with their places."""
         sentences = []
         for role, cells in bad.items():
             examples = []
-            for row, cell, why, _ in cells[:_MAX_EXAMPLES]:
-                # A sign such as NA has a value of its own, and says that there is none.
-                verdict = "means no value" if cell and why == _NO_VALUE else why
-                examples.append(f"row {row} {show(cell) + ' ' if cell else ''}{verdict}")
-            n = cells[0][3]
+            for place, cell, _ in cells:
+                examples.append(f"row {place} {show(cell) + ' ' if cell else ''}{fault_of(cell)}")
+            n = cells[0][2]
             many = "1 bad cell" if n == 1 else f"{n} bad cells"
-            shown = ", ".join(examples) + (", ..." if n > _MAX_EXAMPLES else "")
+            shown = ", ".join(examples) + (", ..." if n > len(cells) else "")
             sentences.append(f"{many} in column {show(request.columns[role])} ({shown})")
-        count = f"SELECT count(*) FROM {self.scan(self.names[:1])}"
-        n_rows = self.connection.execute(count).fetchone()[0]
-        every = [cell.strip() for cells in bad.values() for _, cell, *_ in cells]
-        blank_labels = [why == _NO_VALUE for _, _, why, _ in bad.get("labeled", ())]
+        ((n_rows,),) = self.run(f"SELECT count(*) FROM {self.scan(self.names[:1])}")
+        every = [cell.strip() for cells in bad.values() for _, cell, _ in cells]
         if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in every):
             hint = "take the percent signs out of the column; scores may have any scale."
         elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in every):
             hint = "write decimal points, and take out commas that separate thousands."
-        elif any(cells[0][3] == n_rows > 1 for cells in bad.values()):
+        elif any(cells[0][2] == n_rows > 1 for cells in bad.values()):
             hint = "not one cell can be used: is that the right column?"
         else:
             hint = "purecover never drops rows by itself; correct those cells first."
-            if any(blank_labels):
-                only = len(bad) == 1 and all(blank_labels)
+            if "labeled" in bad:
                 way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
-                hint = way if only else f"{way} {hint}"
+                hint = way if len(bad) == 1 else f"{way} {hint}"
         return CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
 
 
@@ -627,8 +615,9 @@ def relation(files: Sequence[DataFile], request: Request) -> Any:
     connection = files[0].connection
     connection.execute("SET preserve_insertion_order = false")  # which takes memory
     alike: dict[tuple[Any, ...], list[DataFile]] = {}
-    for file in files:
-        alike.setdefault(file.form, []).append(file)
+    for each in files:  # read together
+        form = (each.kind, each.names, each.types, each.delimiter, each.packed)
+        alike.setdefault((*form, *each.folders.items()), []).append(each)
     columns = request.columns.values()
     return connection.sql(
         " UNION ALL ".join(
@@ -643,10 +632,7 @@ def complain(files: Sequence[DataFile], request: Request) -> None:
     """Complain of the first file that is at fault, where counting found that one is."""
     files[0].connection.execute("SET preserve_insertion_order = true")  # rows have numbers
     for file in files:
-        try:
-            file.refuse_odd_cells(request)
-        except duckdb.Error as error:
-            raise file.explained(error) from error
+        file.refuse_odd_cells(request)
 
 
 def quoted(text: str) -> str:
@@ -664,15 +650,17 @@ def is_missing(text: str) -> bool:
     return text.strip().casefold() in _MISSING
 
 
-def parse_number(text: str) -> tuple[float, str | None]:
-    """Return a cell as a number, or the reason why it is none."""
-    if is_missing(text):
-        return math.nan, _NO_VALUE
-    try:
-        # Python reads 1_000 as a number; a data file that holds it holds a mistake.
-        number = float(text.encode("ascii").decode().replace("_", "x"))
-    except ValueError:
-        return math.nan, "is not a number"
-    if LARGEST_EXACT_INTEGER < abs(number) < math.inf and re.fullmatch(r"[+-]?\d+", text.strip()):
-        return math.nan, _TOO_LARGE
-    return number, None if math.isfinite(number) else "is not finite"
+def is_too_large(text: str) -> bool:
+    """Return whether a text is an integer that floats round."""
+    whole = re.fullmatch(r"\s*[+-]?[0-9]+\s*", text)
+    return whole is not None and LARGEST_EXACT_INTEGER < abs(float(text)) < math.inf
+
+
+def fault_of(text: str) -> str:
+    """Return why a text is no value, or no finite number."""
+    if is_missing(text):  # a sign such as NA has a value of its own, and says that there is none
+        return "means no value" if text else "has no value"
+    with suppress(ValueError):
+        if not math.isfinite(float(text)):
+            return "is not finite"
+    return "is not a number"

@@ -6,16 +6,14 @@ from contextlib import suppress
 from glob import escape
 from typing import Any
 
-import duckdb
-
 from purecover._validation import show
 from purecover.cli.files import (
     OBVIOUS,
     DataFile,
     identifier,
     is_missing,
+    obvious_columns,
     opened,
-    parse_number,
     quoted,
     too_much,
 )
@@ -57,38 +55,35 @@ def peek(file: str, limit: int) -> dict[str, Any]:
                 "Hint: is it a table, with a separator such as a comma? The first line must name "
                 "the columns, such as score,labeled."
             )
-        rows = _first_rows(data, SHOWN_COLUMNS, LOOKED_ROWS)
-        few = [
-            i
-            for i in range(min(len(names), SHOWN_COLUMNS) if rows else 0)
-            if len({row[i].strip() for row in rows}) <= FEW_VALUES
-        ]
+        rows = _first_rows(data)
+        looked = range(min(len(names), SHOWN_COLUMNS) if rows else 0)
+        few = [i for i in looked if len({row[i].strip() for row, _ in rows}) <= FEW_VALUES]
         few.sort(key=lambda i: names[i].strip().casefold() not in OBVIOUS["labeled"])
         values = {i: _value_counts(data, i, FEW_VALUES) for i in few[:COUNTED_COLUMNS]}
     rows = rows[:SHOWN_ROWS]
     columns = []
     for i, name in enumerate(names):
-        cells = [row[i] for row in rows] if i < SHOWN_COLUMNS else []
-        numbers = [parse_number(cell)[1] is None for cell in cells if not is_missing(cell)]
+        cells = [(row[i], fine[i]) for row, fine in rows] if i in looked else []
+        numbers = [fine for cell, fine in cells if not is_missing(cell)]
         about = {"name": name, "numbers": bool(numbers) and all(numbers)}
         columns.append(about | {"values": values.get(i, {})})
     guess: dict[str, str] = {}
-    for role, usual in OBVIOUS.items():
-        found = [name for name in names if name.strip().casefold() in usual]
-        if len(found) == 1 and found[0] not in guess.values():
+    for role in OBVIOUS:
+        found = obvious_columns(role, names, guess.values())
+        if len(found) == 1:
             guess[role] = found[0]
-    shown = [[cut("" if cell == "nan" else cell, MAX_CELL) for cell in row] for row in rows]
+    shown = [[cut("" if cell == "nan" else cell, MAX_CELL) for cell in row] for row, _ in rows]
     return {"columns": columns, "rows": shown, "guess": guess}
 
 
-def _first_rows(data: DataFile, n_columns: int, n_rows: int) -> list[list[str]]:
-    """Texts of the first cells; none where they cannot be read."""
-    places = range(min(n_columns, len(data.names)))
-    cells = [f"left({data.cell(i)[0]}, {_MOST_READ})" for i in places]
-    scan = data.scan(data.names[:n_columns], lenient=True)
-    query = f"SELECT {', '.join(cells)} FROM {scan} LIMIT {n_rows}"
-    with suppress(duckdb.Error):
-        return [list(row) for row in data.connection.execute(query).fetchall()]
+def _first_rows(data: DataFile) -> list[tuple[Any, ...]]:
+    """Texts of the first cells, and whether they are numbers; none where they cannot be read."""
+    cells = [data.cell(i) for i in range(min(SHOWN_COLUMNS, len(data.names)))]
+    texts = ", ".join(f"left({text}, {_MOST_READ})" for text, _ in cells)
+    numbers = ", ".join(f"{number} IS NOT NULL" for _, number in cells)
+    scan = data.scan(data.names[:SHOWN_COLUMNS], lenient=True)
+    with suppress(CommandError):
+        return data.run(f"SELECT [{texts}], [{numbers}] FROM {scan} LIMIT {LOOKED_ROWS}")
     return []
 
 
@@ -98,8 +93,8 @@ def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
     scan = data.scan([data.names[index]], lenient=True)
     query = f"SELECT {cell}, count(*) FROM {scan} GROUP BY 1 ORDER BY 2 DESC LIMIT {most + 2}"
     found: dict[str, int] = {}
-    with suppress(duckdb.Error):
-        for text, rows in data.connection.execute(query).fetchall():
+    with suppress(CommandError):
+        for text, rows in data.run(query):
             value = "" if is_missing(text) else cut(text, MAX_CELL)
             found[value] = found.get(value, 0) + rows
     return found if len(found) <= most else {}
@@ -111,23 +106,19 @@ def _unpacked_size(data: DataFile, limit: int) -> int:
     The footer says how many bytes and cells there are. It may be wrong, and one text may stand for
     many cells: where it allows the file, texts and lists are measured as they are read.
     """
-    execute = data.connection.execute
-    try:
-        packed, cells = execute(
-            "SELECT sum(size), max(cells) FROM (SELECT sum(abs(total_uncompressed_size)) AS size, "
-            "sum(greatest(abs(num_values), abs(row_group_num_rows))) AS cells "
-            f"FROM parquet_metadata({quoted(escape(data.path))}) GROUP BY column_id)"
-        ).fetchone()
-        # Equal cells take next to no room in the file, and one cell may be a list of many.
-        size = max(int(packed or 0), 8 * int(cells or 0))
-        sizes = {"VARCHAR": "strlen({})", "BLOB": "octet_length({})", "[]": "8 * len({})"}
-        for name, kind in zip(data.names, data.types, strict=True):
-            measure = sizes.get("[]" if kind.endswith("[]") else kind)
-            if measure is None or size > limit:
-                continue
-            of_cell = measure.format(identifier(name))
-            (more,) = execute(f"SELECT sum({of_cell}) FROM {data.scan([name])}").fetchone()
-            size = max(size, int(more or 0))
-    except duckdb.Error as error:
-        raise data.explained(error) from error
+    ((packed, cells),) = data.run(
+        "SELECT sum(size), max(cells) FROM (SELECT sum(abs(total_uncompressed_size)) AS size, "
+        "sum(greatest(abs(num_values), abs(row_group_num_rows))) AS cells "
+        f"FROM parquet_metadata({quoted(escape(data.path))}) GROUP BY column_id)"
+    )
+    # Equal cells take next to no room in the file, and one cell may be a list of many.
+    size = max(int(packed or 0), 8 * int(cells or 0))
+    sizes = {"VARCHAR": "strlen({})", "BLOB": "octet_length({})", "[]": "8 * len({})"}
+    for name, kind in zip(data.names, data.types, strict=True):
+        measure = sizes.get("[]" if kind.endswith("[]") else kind)
+        if measure is None or size > limit:
+            continue
+        of_cell = measure.format(identifier(name))
+        ((more,),) = data.run(f"SELECT sum({of_cell}) FROM {data.scan([name])}")
+        size = max(size, int(more or 0))
     return size

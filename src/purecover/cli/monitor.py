@@ -52,7 +52,7 @@ def monitor(state: str, file: str | None = None, /, **given: Any) -> int:
         stored = pu.monitoring.ScoreMonitor.update(
             state,
             given.get("name", Path(file.removesuffix(".gz")).stem),
-            pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside),
+            pu.ScoreCounts.from_scores(rows.scores, **rows.beside),
             replace=given.get("replace", False),
             settings=settings,
         )

@@ -44,7 +44,6 @@ def priors(file: str, /, **given: Any) -> int:
     rows = read_rows(file, Columns.among(given))
     found = pu.compare_priors(
         rows.scores,
-        rows.label_column,
         **rows.beside,
         **settings,
     )

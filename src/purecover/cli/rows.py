@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._inputs import BOTH_SIDES, encode_labels
-from purecover._typing import BoolArray, FloatArray
+from purecover._inputs import BOTH_SIDES, UNLABELED_WORDS, UNSURE_WORDS, encode_labels
+from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.options import BESIDE
 from purecover.cli.output import STDIO, CommandError, option
-from purecover.counts import ScoreCounts
 from purecover.exceptions import PurecoverError
 from purecover.report import pipeline
 from purecover.report.pipeline import ReportSettings, Request, ScoredRows, Shares, make_report
@@ -27,13 +26,6 @@ if TYPE_CHECKING:
 
 _CELL = "cell "
 """Prefix of the roles of further columns."""
-
-_NUMBERS = ("score", "sample_weight")
-"""Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
-
-_UNLABELED = frozenset(("u", "unlabeled", "unlabelled", "unknown"))
-_UNSURE = frozenset(("-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
-"""Words that may mean a known negative as well as no label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +58,8 @@ class Columns:
     ) -> files.Request:
         """The columns of these roles, of those there are."""
         used = files.choose_columns(source, available, wanted)
-        numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
-        words = {role: column for role, column in used.items() if role not in numbers}
         blanks = frozenset({"judged", "labeled"} if self.missing_is_unlabeled else {"judged"})
-        return files.Request(numbers, words, blanks)
+        return files.Request(used, blanks)
 
 
 @dataclass(frozen=True)
@@ -77,8 +67,8 @@ class FileRows:
     """A table, the meaning of its labels and true classes, and the number of blank labels."""
 
     table: files.Table
-    labeled: BoolArray
-    negative: BoolArray | None
+    labels: IntArray
+    """1 for labeled rows, 0 for unlabeled ones, -1 for known negatives."""
     truth: BoolArray | None
     blank_labels: int | None
     judged: JudgedRows | list[str] | None = None
@@ -106,24 +96,18 @@ class FileRows:
         return {self.columns[r]: n for r, n in self.table.numbers.items() if r != "sample_weight"}
 
     @property
-    def label_column(self) -> Any:
-        """Labels for the library: booleans, or 1, 0 and -1 where negatives are known."""
-        if self.negative is None:
-            return self.labeled
-        return self.labeled.astype(np.int64) - self.negative.astype(np.int64)
+    def labeled(self) -> BoolArray:
+        """Whether each row is labeled."""
+        return self.labels == 1
 
     @property
     def beside(self) -> dict[str, Any]:
-        """Parameters of rows for functions of the library, in addition to scores and labels."""
+        """Parameters of rows for functions of the library, in addition to scores."""
         return {
-            "negative_label": None if self.negative is None else -1,
+            "labeled": self.labels,
+            "negative_label": mark_of_negatives(self.labels),
             "sample_weight": self.table.numbers.get("sample_weight"),
         }
-
-    @property
-    def counts(self) -> ScoreCounts:
-        """The scores, counted."""
-        return ScoreCounts.from_scores(self.scores, self.label_column, **self.beside)
 
     @property
     def companions(self) -> dict[str, Any]:
@@ -172,16 +156,16 @@ def read_rows(
         if cells is None:
             return rows
         more = {f"{_CELL}{name}": name for name in cells(available)}
-        return replace(rows, words={**rows.words, **more}, blanks=rows.blanks.union(more))
+        return files.Request({**rows.columns, **more}, rows.blanks.union(more))
 
     table = files.read_table(file, request, wanted.values())
     found, words = table.columns, table.words
-    labeled, negative = read_labels(source, found["labeled"], words["labeled"], columns)
+    labels = read_labels(source, found["labeled"], words["labeled"], columns)
     true = None
     if "truth" in found:
         true = _read_truth(source, found["truth"], words["truth"], columns)
-    n_blank = count_blanks(words["labeled"]) if columns.missing_is_unlabeled else None
-    rows = FileRows(table, labeled, negative, true, n_blank)
+    n_blank = words["labeled"].n_blank if columns.missing_is_unlabeled else None
+    rows = FileRows(table, labels, true, n_blank)
     if answers is not None:
         return replace(rows, judged=_read_judged(rows, *answers))
     if "judged" in found:
@@ -214,7 +198,8 @@ def _read_judged(rows: FileRows, file: str, answer: str) -> JudgedRows:
     failed: list[PurecoverError] = []
     for scores in rows.score_columns.values():
         try:
-            return JudgedRows.read_csv(file, scores, rows.labeled, answer=answer)
+            how = {"answer": answer, "negative_label": rows.beside["negative_label"]}
+            return JudgedRows.read_csv(file, scores, rows.labels, **how)
         except PurecoverError as error:
             failed.append(error)
     failed[0].parameter = "judged"
@@ -244,28 +229,26 @@ def prepare(
     asked = Request.among({**given, "n_resamples": 500, **settings}, can_vary=can_vary)
     read = read_rows(file, Columns.among(given), judged=given.get("judged"))
     asked.check_design(read.judged)
-    labels = pipeline.read_labels(read.label_column, read.scores.size, **read.companions)
+    labels = pipeline.read_labels(size=read.scores.size, **read.companions)
     rows = labels.count(read.scores)
     shares = asked.shares(rows.counts, labels.judged_rows(read.scores))
     return Prepared(read, rows, shares, asked.settings)
 
 
-def count_blanks(words: files.Words) -> int:
-    """Return the number of rows without a value."""
-    blank = np.array([files.is_missing(value) for value in words.values])
-    return int(blank[words.codes].sum())
+def mark_of_negatives(labels: IntArray) -> int | None:
+    """Return the value of known negatives, if there are any."""
+    return -1 if -1 in labels else None
 
 
-def read_labels(
-    source: str, column: str, words: files.Words, columns: Columns
-) -> tuple[BoolArray, BoolArray | None]:
-    """Return masks of labeled rows and of known negatives, from the meaning of each value."""
+def read_labels(source: str, column: str, words: files.Words, columns: Columns) -> IntArray:
+    """Return 1, 0 and -1 for labeled and unlabeled rows and known negatives, by their values."""
     what = f"column {show(column)} of {source}, taken for {option('labeled')},"
-    said = [value.strip() for value in words.values if not files.is_missing(value)]
-    with_blanks = len(said) < len(words.values)
+    said = [
+        text.strip() for text, blank in zip(words.values, words.blank, strict=True) if not blank
+    ]
     if not said:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
-    if len(said) == 1 and not with_blanks:
+    if len(words.values) == 1:
         raise CommandError(
             f"{what} holds nothing but {show(said[0])}; both labeled and unlabeled rows are needed."
         )
@@ -277,7 +260,7 @@ def read_labels(
             f"{option('positive_label')}.\n"
             f"Hint: it holds {shown}."
         )
-    if with_blanks:
+    if words.blank.any():
         values.append(_unlabeled_like(what, values, positive_label, negative_label))
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     try:
@@ -290,10 +273,9 @@ def read_labels(
         hint = "" if error.hint is None else f"\nHint: {error.hint}"
         raise CommandError(f"{what} must be {error.must}, got {got}.{hint}") from error
     # Blanks mean what the last value means.
-    place = iter(range(len(said)))
-    meaning = np.array([-1 if files.is_missing(value) else next(place) for value in words.values])
-    code = meaning[words.codes]
-    return positive[code], None if negative is None else negative[code]
+    value = np.where(words.blank, -1, np.cumsum(~words.blank) - 1)
+    meaning = positive.astype(np.int64) - (0 if negative is None else negative)
+    return np.asarray(meaning[value[words.codes]])
 
 
 def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_label: Any) -> Any:
@@ -307,17 +289,17 @@ def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_
     if positive_label is not None and left:
         return left[0]
     texts = [f"{value:g}" if isinstance(value, float) else value for value in left]
-    unsure = [text for text in texts if text.casefold() in _UNSURE]
+    unsure = [text for text in texts if text.casefold() in UNSURE_WORDS]
     if positive_label is None and len(texts) == 2 and len(unsure) == 1:
         other, label = unsure[0], texts[texts[0] == unsure[0]]
-        if label.casefold() not in _UNLABELED:
+        if label.casefold() not in UNLABELED_WORDS:
             raise CommandError(
                 f"{what} holds {show(label)}, {show(other)} and blanks.\n"
                 f"Hint: if {show(other)} and blank both mean unlabeled, add "
                 f"{option('positive_label')}={label}; if {show(other)} marks known negatives, add "
                 f"{option('negative_label')}={other}."
             )
-    like = [value for value in left if str(value).casefold() in _UNLABELED]
+    like = [value for value in left if str(value).casefold() in UNLABELED_WORDS]
     usual = ("unlabeled", "neither") if isinstance(values[0], str) else (0.0, -1.0, 2.0)
     return next(value for value in (*like, *usual) if value not in named)
 

@@ -1,4 +1,4 @@
-"""Bins of neighboring scores: their counts, and which of them to split."""
+"""Bins of neighboring scores: their counts, and which of them to split; cells of several scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from purecover._typing import BoolArray, FloatArray
+from purecover._typing import BoolArray, FloatArray, IntArray
+
+EXACT_LIMIT = 500_000
+"""Frames with at most about so many distinct scores are counted exactly."""
+
+Group = Any
+"""A value of the column named by ``by``; None where there is none."""
 
 TALLIES = ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq")
 
@@ -122,3 +128,22 @@ class Bins:
         sides = self.labeled[untied].sum(), self.unlabeled[untied].sum()
         rarer = n_rows * float(min(sides) / sum(sides))
         return n_tied + min(2 * rarer / -np.log1p(-share), n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class JointCells:
+    """Counts of rows that no score distinguishes.
+
+    Attributes
+    ----------
+    place : mapping of str to ndarray of int
+        By score: the cell of each, numbered from the lowest.
+    labeled : ndarray of bool
+        Whether its rows are labeled; known negatives are left out.
+    rows : ndarray of int
+        How many rows there are.
+    """
+
+    place: Mapping[str, IntArray]
+    labeled: BoolArray
+    rows: IntArray

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._typing import BoolArray, FloatArray, IntArray
+from purecover._typing import FloatArray, IntArray
+from purecover.engines.bins import JointCells
 from purecover.engines.scan import LabelValues, as_float, collected
 
 MAX_CELLS = 2_000_000
 """Most cells that are taken from an engine: beyond that they are as good as rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class JointCells:
-    """Counts of rows that no score distinguishes.
-
-    Attributes
-    ----------
-    place : mapping of str to ndarray of int
-        By score: the cell of each, numbered from the lowest.
-    labeled : ndarray of bool
-        Whether its rows are labeled; known negatives are left out.
-    rows : ndarray of int
-        How many rows there are.
-    """
-
-    place: Mapping[str, IntArray]
-    labeled: BoolArray
-    rows: IntArray
 
 
 def joint_cells(
@@ -47,12 +29,10 @@ def joint_cells(
     ``edges`` has the lowest score of each cell, in increasing order, by column. Rows have been
     counted before, so that none has a value that could not be.
     """
-    import narwhals.stable.v2 as nw
-
     schema = frame.collect_schema()
     values = LabelValues(labeled, schema[labeled], labels)
     columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(edges)}
-    columns["pu_label"] = values.expression()
+    columns["pu_label"] = values.expression
     rows = _placed(frame.select(**columns), list(edges.values()))
     result = rows.group_by(*columns).agg(nw.len().alias("pu_n"))
     result = result.with_columns(nw.col("pu_n").cast(nw.Int64))
@@ -78,8 +58,6 @@ def joint_cells(
 
 def _placed(rows: Any, every: list[FloatArray]) -> Any:
     """Rows with cells, numbered from the lowest, in the place of the scores ``pu_x0`` and so on."""
-    import narwhals.stable.v2 as nw
-
     # Frames of Python's own process look cells up; where a choice between expressions computes
     # all of them, hundreds of choices would be slow.
     names = [f"pu_x{i}" for i in range(len(every))]
@@ -124,7 +102,6 @@ def _choice(value: Any, lowest: FloatArray, chosen: Callable[[int], Any]) -> Any
 
     Nested choices, not a chain: of five hundred parts an engine asks for nine.
     """
-    import narwhals.stable.v2 as nw
 
     def between(first: int, stop: int) -> Any:
         if stop - first == 1:

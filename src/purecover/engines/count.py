@@ -13,7 +13,7 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._inputs import encode_labels, lazy_frame, read_columns, refuse_missing
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
-from purecover.engines.scan import Group, count_lazy
+from purecover.engines.bins import Group
 from purecover.exceptions import InvalidInputError
 
 OPTIONAL = ("negative", "labeled_sq", "unlabeled_sq")
@@ -24,26 +24,21 @@ Columns = dict[str, Any]
 
 
 def count_rows(
-    scores: dict[str, ArrayLike],
+    scores: ArrayLike,
     labeled: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    positive_label: object = None,
-    negative_label: object = None,
+    parameter: str = "scores",
+    **labels: Any,
 ) -> tuple[Columns, dict[str, float]]:
-    """Count rows in the name of a public function; ``scores`` is keyed by its parameter.
+    """Count rows in the name of a public function whose scores are ``parameter``.
 
-    Also gives totals that are known from counting, under the names `ScoreCounts` has for them.
+    ``labels`` say how labels are written. Also gives totals that are known from counting, under the
+    names `ScoreCounts` has for them.
     """
-    ((parameter, column),) = scores.items()
-    valid.check_alignment(column, labeled)
-    values = valid.as_real_vector(parameter, column)
-    positive, negative = encode_labels(
-        labeled,
-        values.size,
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
+    valid.check_alignment(scores, labeled)
+    values = valid.as_real_vector(parameter, scores)
+    positive, negative = encode_labels(labeled, values.size, **labels)
     weights = None if sample_weight is None else valid.as_weights(sample_weight, values.size)
     return count_marked(values, positive, negative, weights)
 
@@ -56,7 +51,15 @@ def count_marked(
 ) -> tuple[Columns, dict[str, float]]:
     """The same after the door: rows with masks of the labeled and of the known negatives."""
     if weights is not None:
-        return count_weighted(values, positive, negative, weights), {}
+        unlabeled = ~positive if negative is None else ~(positive | negative)
+        sums: dict[str, CountArray | None] = {}
+        for side, rows in (("labeled", positive), ("unlabeled", unlabeled)):
+            if not weights[rows].sum() > 0:
+                must = f"positive for some {side} rows"
+                raise valid.bad_value("sample_weight", must, "a total of 0")
+            sums |= {side: weights * rows, f"{side}_sq": weights**2 * rows}
+        sums["negative"] = None if negative is None else weights * negative
+        return group(values, sums), {}
     ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
     if negative is None:
         columns, pairs = count_two_samples(values.copy(), ours)
@@ -104,28 +107,6 @@ def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[Columns, f
         others = everyone - counted
     columns = {"thresholds": pool[::-1], "labeled": counted[::-1], "unlabeled": others[::-1]}
     return columns, pairs
-
-
-def count_weighted(
-    values: FloatArray,
-    positive: BoolArray,
-    negative: BoolArray | None,
-    weights: FloatArray,
-) -> Columns:
-    """Sums of weights, and of their squares, per distinct score."""
-    unlabeled = ~positive if negative is None else ~(positive | negative)
-    columns: dict[str, CountArray | None] = {
-        "labeled": weights * positive,
-        "unlabeled": weights * unlabeled,
-        "negative": None if negative is None else weights * negative,
-        "labeled_sq": weights**2 * positive,
-        "unlabeled_sq": weights**2 * unlabeled,
-    }
-    for side in ("labeled", "unlabeled"):
-        column = columns[side]
-        if column is None or not column.sum() > 0:
-            raise valid.bad_value("sample_weight", f"positive for some {side} rows", "a total of 0")
-    return group(values, columns)
 
 
 def read_counts(thresholds: ArrayLike, given: dict[str, ArrayLike | None]) -> Columns:
@@ -242,6 +223,8 @@ def count_frame(
     """
     lazy = lazy_frame(frame)
     if lazy is not None:
+        from purecover.engines.scan import count_lazy
+
         counted = count_lazy(lazy, names, labels, **settings)
         return {group: (columns, {}) for group, columns in counted.items()}
     rows = read_columns(frame, names)
@@ -250,10 +233,7 @@ def count_frame(
     for group, part in split_rows(rows, by):
         try:
             found[group] = count_rows(
-                {"score": part["score"]},
-                part["labeled"],
-                sample_weight=part.get("sample_weight"),
-                **labels,
+                part.pop("score"), part.pop("labeled"), parameter="score", **part, **labels
             )
         except InvalidInputError as error:
             if by is not None:

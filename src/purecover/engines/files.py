@@ -7,6 +7,7 @@ import glob
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -14,14 +15,13 @@ from purecover import _validation as valid
 from purecover._folders import private_folder
 from purecover._validation import public
 
-_KEPT: dict[tuple[str | None, int | None], Any] = {}
-"""Connections by their settings; older DuckDB closes a connection without references."""
 _UNTIL_EXIT = ExitStack()
-_FORMATS = {
+FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".pin"), "csv"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
 }
-_COMPRESSED = (".gz", ".zst")
+"""Formats by the suffix of a file name; the command line and the local page read all of them."""
 _PLAIN_CSV: dict[str, Any] = {
     "header": True, "comment": "", "quotechar": '"', "escapechar": '"', "skiprows": 0,
     "null_padding": False, "ignore_errors": False,
@@ -41,8 +41,21 @@ def duckdb_connection(spill: Path, **config: Any) -> Any:
     return duckdb.connect(":memory:", config=ours | config)
 
 
-def first_given_twice(names: Sequence[str]) -> str | None:
-    """The first name of a file, or of a link to it, that stands among the names twice."""
+def suffix_of(name: str) -> str:
+    """Return the suffix of a file name, without those of compression."""
+    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
+    return next((each for each in reversed(suffixes) if each not in (".gz", ".zst")), "")
+
+
+def matching(name: str) -> list[str]:
+    """Return the files that a pattern means; a name that is no pattern, or of a file, itself."""
+    if "\0" in name or not glob.has_magic(name) or os.path.exists(name):  # noqa: PTH110
+        return [name]
+    return sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - Path takes none from the root
+
+
+def check_different(names: Sequence[str]) -> None:
+    """Refuse a file, or a link to it, that stands among the names twice."""
     seen = set()
     for name in names:
         try:
@@ -51,9 +64,17 @@ def first_given_twice(names: Sequence[str]) -> str | None:
         except (OSError, ValueError):  # no file on this machine
             place = name
         if place in seen:
-            return name
+            hint = "its rows would count twice; name it once"
+            raise valid.bad_value("paths", "different files", f"{valid.show(name)} twice", hint)
         seen.add(place)
-    return None
+
+
+def check_one_format(names: Sequence[str]) -> None:
+    """Refuse files of several formats; those without a known suffix are text."""
+    kinds = sorted({FORMATS.get(suffix_of(name), "csv") for name in names})
+    if len(kinds) > 1:
+        hint = "a pattern such as '*.parquet' means those of one"
+        raise valid.bad_value("paths", "files of one format", " and ".join(kinds), hint)
 
 
 @public
@@ -100,7 +121,6 @@ def scan_files(
     ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
     """
     names = _paths(paths)
-    kind = _format(names)
     if threads is not None:
         threads = valid.check_integer("threads", threads, low=1)
     if memory_limit is not None and not isinstance(memory_limit, str):
@@ -108,78 +128,56 @@ def scan_files(
     import duckdb
 
     connection = _connection(memory_limit, threads)
-    read = connection.read_parquet if kind == "parquet" else connection.read_csv
+    is_parquet = FORMATS[suffix_of(names[0])] == "parquet"
+    read = connection.read_parquet if is_parquet else connection.read_csv
     try:
         # By default columns of further files would be cast to the types of the first (0.7 to 1,
         # where that has whole numbers), and those of text files taken by their place, whatever
         # their names. A folder called score=3 would take the place of a column.
-        how = {} if kind == "parquet" else _PLAIN_CSV
+        how = {} if is_parquet else _PLAIN_CSV
         return read(names, union_by_name=True, hive_partitioning=False, **how)
     except duckdb.Error as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise valid.bad_value(
             "paths",
-            f"{'Parquet' if kind == 'parquet' else 'CSV'} files that DuckDB can read",
+            f"{'Parquet' if is_parquet else 'CSV'} files that DuckDB can read",
             f"{valid.show(names[0])}: {first[:200]}",
             "is the pattern right, and were the files written completely?",
         ) from error
 
 
 def _paths(paths: Any) -> list[str]:
-    """Patterns, of which no two mean the same file: its rows would count twice."""
+    """Return the files to read, and what DuckDB is to fetch; to DuckDB each is a pattern."""
     must = "a path, a pattern or a list of them"
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     if not isinstance(paths, Sequence) or isinstance(paths, bytes):
         raise valid.bad_type("paths", must, paths)
-    out, found = [], []
+    names, readable = [], [suffix for suffix, kind in FORMATS.items() if kind != "jsonl"]
     for path in paths:
         if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
             raise valid.bad_type("paths", must, path)
-        pattern = name = os.fspath(path)
+        name = os.fspath(path)
         if not name.isascii() and "\\udc" in ascii(name):
             raise valid.bad_value("paths", "names in UTF-8", valid.show(name), "rename the file")
-        if glob.has_magic(name) and "\0" not in name:
-            # To DuckDB a file called a[1].csv would be a pattern that means a1.csv.
-            pattern = glob.escape(name) if Path(name).is_file() else name
-            # Path.glob takes no absolute patterns.
-            found += glob.glob(pattern, recursive=True) or [pattern]  # noqa: PTH207
-        else:
-            found.append(name)
-        out.append(pattern)
-    if not out or not all(out):
-        raise valid.bad_value("paths", must, "nothing")
-    twice = first_given_twice(found)
-    if twice is not None:
-        hint = "its rows would count twice; name it once"
-        raise valid.bad_value("paths", "different files", f"{valid.show(twice)} twice", hint)
-    return out
-
-
-def _format(names: list[str]) -> str:
-    """Return the common format of the files from their suffixes, without those of compression."""
-    found = set()
-    for name in names:
-        suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
-        last = next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
-        if last not in _FORMATS:
+        if suffix_of(name) not in readable:
             raise valid.bad_value(
-                "paths", f"files whose names end in {', '.join(_FORMATS)}", valid.show(name),
+                "paths", f"files whose names end in {', '.join(readable)}", valid.show(name),
                 "for another format, pass a frame of your engine to ScoreCounts.from_frame",
             )  # fmt: skip
-        found.add(_FORMATS[last])
-    if len(found) > 1:
-        raise valid.bad_value("paths", "files of one format", "both Parquet and CSV")
-    return found.pop()
+        names += matching(name) or [name]
+    if not names:
+        raise valid.bad_value("paths", must, "nothing")
+    check_one_format(names)
+    check_different(names)
+    return [glob.escape(name) if os.path.exists(name) else name for name in names]  # noqa: PTH110
 
 
+@cache
 def _connection(memory_limit: str | None, threads: int | None) -> Any:
     """Return the connection of these settings, reused because each connection has threads."""
     import duckdb
 
-    kept = _KEPT.get((memory_limit, threads))
-    if kept is not None:
-        return kept
     spill = _UNTIL_EXIT.enter_context(private_folder())
     # Order does not matter to counts, and keeping it costs memory.
     connection = duckdb_connection(spill, preserve_insertion_order=False)
@@ -191,7 +189,6 @@ def _connection(memory_limit: str | None, threads: int | None) -> Any:
         except duckdb.Error as error:
             got = valid.show(memory_limit)
             raise valid.bad_value("memory_limit", "a size such as '2GB'", got) from error
-    _KEPT[memory_limit, threads] = connection
     return connection
 
 

@@ -7,6 +7,8 @@ Every expression here is one that all engines of narwhals evaluate, and evaluate
 - keys of bins are integers, as short as they may be: engines group floating-point numbers far more
   slowly;
 - sums and counts are cast after the aggregation, since not all engines can within it.
+
+This brings narwhals, and is imported where there is a lazy frame.
 """
 
 from __future__ import annotations
@@ -15,24 +17,20 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from purecover import _validation as valid
 from purecover._inputs import BOTH_SIDES, encode_labels, require_columns
 from purecover._typing import BoolArray
-from purecover.engines.bins import TALLIES, Bins
+from purecover.engines.bins import EXACT_LIMIT, TALLIES, Bins, Group
 from purecover.exceptions import InvalidInputError, MissingDependencyError
 
-EXACT_LIMIT = 500_000
-"""Frames with at most about so many distinct scores are counted exactly."""
 MAX_SUB_BINS = 1 << 17
 """About how many bins a further pass makes; so many rows are counted exactly."""
 _MAX_PASSES = 8
 _MAX_LEVEL = 38
 """Halvings of bins; keys are then below 2**62."""
-
-Group = Any
-"""A value of the column named by ``by``; None where there is none."""
 
 
 def count_lazy(
@@ -154,39 +152,37 @@ class LabelValues:
         The column.
     labels : dict
         ``positive_label`` and ``negative_label``.
+
+    Attributes
+    ----------
+    missing : narwhals.Expr
+        Whether a row has no label.
+    absent : str or int
+        What stands for a label that is missing.
     """
 
     def __init__(self, column: str, dtype: Any, labels: dict[str, Any]) -> None:
-        import narwhals.stable.v2 as nw
-
         self.column, self.labels = column, dict(labels)
-        self.is_float = dtype.is_float()
         self.is_boolean = isinstance(dtype, nw.Boolean)
         self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
         if not (dtype.is_numeric() or self.is_boolean or self.is_text):
             raise valid.bad_type("labeled", _MUST, dtype, "cast the column first")
         whole = self.is_boolean or (dtype.is_integer() and dtype != nw.UInt64)
         self.as_integer = whole and not isinstance(dtype, (nw.Int128, nw.UInt128))
-        self._absent: Any = MISSING if self.is_text else -1 if self.is_boolean else _NO_NUMBER
+        self.absent: Any = MISSING if self.is_text else -1 if self.is_boolean else _NO_NUMBER
         self._meaning: dict[Any, tuple[bool, bool]] = {}
+        self.missing = is_absent(column, dtype.is_float())
 
-    def missing(self) -> Any:
-        """An expression: whether a row has no label."""
-        return is_absent(self.column, self.is_float)
-
+    @property
     def expression(self) -> Any:
-        """An expression: the label of each row as a word or a number, never null."""
-        import narwhals.stable.v2 as nw
-
+        """The label of each row as a word or a number, never null."""
         whole = nw.Int8 if self.is_boolean else nw.Int64  # the shorter, the faster to group
         dtype = nw.String if self.is_text else whole if self.as_integer else nw.Float64
-        absent = nw.lit(self._absent, dtype)
-        return nw.when(self.missing()).then(absent).otherwise(nw.col(self.column).cast(dtype))
+        absent = nw.lit(self.absent, dtype)
+        return nw.when(self.missing).then(absent).otherwise(nw.col(self.column).cast(dtype))
 
     def refuse_many(self, frame: Any) -> None:
         """Refuse identifiers or scores after a look at the first rows: a group each is too much."""
-        import narwhals.stable.v2 as nw
-
         if self.is_boolean:
             return
         first = frame.select(pu_label=nw.col(self.column)).head(1000).collect()
@@ -199,10 +195,6 @@ class LabelValues:
                 f"more than {_MOST_VALUES} of them in column {self.column!r} ({shown}, ...)",
                 "name the column that says which rows are labeled",
             )
-
-    def surprising(self, found: np.ndarray[Any, Any]) -> bool:
-        """Whether a label is missing."""
-        return bool(np.any(found == self._absent))
 
     def read(self, found: np.ndarray[Any, Any], rows: Any) -> tuple[BoolArray, BoolArray | None]:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
@@ -242,16 +234,7 @@ PER_OCTAVE = 5120
 _PER_UNIT = PER_OCTAVE / math.log(2)
 _TINY = 1e-307
 _LARGEST_WEIGHT = 1e50
-_KINDS = {
-    1: ("score", "missing"),
-    2: ("score", "NaN"),
-    3: ("score", "infinite"),
-    4: ("score", "too large"),
-    5: ("labeled", "missing"),
-    6: ("sample_weight", "missing"),
-    7: ("sample_weight", f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"),
-    8: ("by", "missing"),
-}
+_TOO_LARGE = "too large"
 
 
 class Scan:
@@ -276,8 +259,6 @@ class Scan:
         labels: dict[str, object],
         keep: float | None = None,
     ) -> None:
-        import narwhals.stable.v2 as nw
-
         schema = frame.collect_schema()
         require_columns(names, list(schema.names()))
         self.frame, self.names = frame, dict(names)
@@ -293,35 +274,19 @@ class Scan:
         self.labels = LabelValues(names["labeled"], schema[names["labeled"]], labels)
         self.labels.refuse_many(frame)
         self.n_passes = self.level = 0
-        columns = {"pu_x": self._score(), "pu_label": self.labels.expression()}
+        columns = {"pu_x": as_float(names["score"], self.dtype), "pu_label": self.labels.expression}
         if self.weighted:
-            weight = self._weight()
-            columns |= {
-                "pu_w": weight,
-                "pu_w2": weight * weight,
-                "pu_valid": self._weight_is_valid(),
-            }
+            weight = nw.col(names["sample_weight"]).cast(nw.Float64)
+            usual = weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
+            columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_valid": (weight == 0) | usual}
         if self.by:
             columns["pu_by"] = nw.col(names["by"])
+        self._columns = columns
         self._rows = frame.select(**columns)
         self._places = self._placed(keep)
 
-    def _score(self) -> Any:
-        return as_float(self.names["score"], self.dtype)
-
-    def _weight(self) -> Any:
-        import narwhals.stable.v2 as nw
-
-        return nw.col(self.names["sample_weight"]).cast(nw.Float64)
-
-    def _weight_is_valid(self) -> Any:
-        weight = self._weight()
-        return (weight == 0) | weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
-
     def _placed(self, keep: float | None) -> Any:
         """Return the rows with an increasing function of the score, ``pu_place``."""
-        import narwhals.stable.v2 as nw
-
         x, bad = nw.col("pu_x"), nw.lit(_BAD)
         size = (x.abs() + _TINY).log() * _PER_UNIT + 5e6
         # A value that is missing, NaN or infinite meets no condition.
@@ -340,8 +305,6 @@ class Scan:
         return self._rows.with_columns(pu_place=place)
 
     def _key(self) -> Any:
-        import narwhals.stable.v2 as nw
-
         # Multiplied by a power of 2, so that each bin is split into whole ones.
         key = (nw.col("pu_place") * 2.0**self.level).floor()
         return key.cast(nw.Int64 if self.level else nw.Int32)
@@ -352,8 +315,6 @@ class Scan:
 
     def exact(self) -> dict[Group, Bins]:
         """Return all rows, in a bin for each distinct score."""
-        import narwhals.stable.v2 as nw
-
         return self._grouped(self._rows, nw.col("pu_x"))
 
     def finer(self, keys: Any, crowded: Iterable[Bins]) -> dict[Group, Bins]:
@@ -361,8 +322,6 @@ class Scan:
 
         They are ``crowded``, and have these keys.
         """
-        import narwhals.stable.v2 as nw
-
         rows = self._places.filter(self._key().is_in(keys.tolist()))
         n_rows, spread = 0.0, 0.0
         for bins in crowded:
@@ -376,8 +335,6 @@ class Scan:
 
     def _grouped(self, rows: Any, key: Any) -> dict[Group, Bins]:
         """Group rows by key, label and group."""
-        import narwhals.stable.v2 as nw
-
         self.n_passes += 1
         weights = ["pu_w", "pu_w2"] if self.weighted else []
         groups = ["pu_label", *(["pu_by"] if self.by else [])]
@@ -423,66 +380,60 @@ class Scan:
 
     def _suspicious(self, key: Any, low: Any, high: Any, labels: Any) -> bool:
         """Whether there may be rows that cannot be counted."""
-        import narwhals.stable.v2 as nw
-
-        if int(key.min()) < _BAD / 2 or self.labels.surprising(labels):
+        if int(key.min()) < _BAD / 2 or self.labels.absent in labels:
             return True
         large = isinstance(self.dtype, (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128))
         return large and max(-float(low.min()), float(high.max())) >= valid.LARGEST_EXACT_INTEGER
 
     def refuse_bad_rows(self) -> None:
         """Count the rows that cannot be used, by kind, and complain if there are any."""
-        import narwhals.stable.v2 as nw
-
-        raw = nw.col(self.names["score"])
-        score, label = self._score(), self.labels
-        faults = {1: raw.is_null(), 2: score.is_nan(), 3: ~score.is_between(-_LARGEST, _LARGEST)}
+        raw, score = nw.col(self.names["score"]), self._columns["pu_x"]
+        faults = [("score", "missing", raw.is_null())]
         if self.dtype.is_integer():
-            bound = valid.LARGEST_EXACT_INTEGER
-            faults = {1: raw.is_null(), 4: (raw > bound) | (raw < -bound)}
-            if self.dtype.is_unsigned_integer():
-                faults[4] = raw > bound
-        elif isinstance(self.dtype, nw.Boolean):
-            faults = {1: raw.is_null()}
-        faults[5] = label.missing()
+            beyond = raw > valid.LARGEST_EXACT_INTEGER
+            if self.dtype.is_signed_integer():
+                beyond |= raw < -valid.LARGEST_EXACT_INTEGER
+            faults.append(("score", _TOO_LARGE, beyond))
+        elif not isinstance(self.dtype, nw.Boolean):
+            faults.append(("score", "NaN", score.is_nan()))
+            faults.append(("score", "infinite", ~score.is_between(-_LARGEST, _LARGEST)))
+        faults.append(("labeled", "missing", self.labels.missing))
         if self.weighted:
-            faults |= {
-                6: nw.col(self.names["sample_weight"]).is_null(),
-                7: ~self._weight_is_valid(),
-            }
+            what = f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"
+            faults.append(("sample_weight", "missing", self._columns["pu_w"].is_null()))
+            faults.append(("sample_weight", what, ~self._columns["pu_valid"]))
         if self.by:
-            faults[8] = is_absent(self.names["by"], self.by_float)
-        kind = nw.lit(0, nw.Int64)
-        for number, fault in reversed(faults.items()):
-            kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)
+            faults.append(("by", "missing", is_absent(self.names["by"], self.by_float)))
+        kind = nw.lit(len(faults), nw.Int64)
+        for i, (*_, fault) in reversed(list(enumerate(faults))):
+            kind = nw.when(fault).then(nw.lit(i, nw.Int64)).otherwise(kind)
         counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
         columns = collected(counted)
         rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
-        total = int(sum(rows.values()))
-        found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
+        of_all = f"of {int(sum(rows.values())):,} rows"
+        found = [(*fault[:2], int(rows[i])) for i, fault in enumerate(faults) if i in rows]
         if not found:
             return  # a large integer that is not too large, or a label of another kind
-        if 4 in found:
-            got = f"{found[4]:,} of {total:,} rows (column {self.names['score']!r})"
-            raise valid.too_large("score", got)
-        parameter = _KINDS[min(found)][0]
+        for _, what, many in found:
+            if what == _TOO_LARGE:
+                raise valid.too_large(
+                    "score", f"{many:,} {of_all} (column {self.names['score']!r})"
+                )
+        first = found[0][0]
         texts = []
-        for number, many in found.items():
-            where, what = _KINDS[number]
-            place = "" if where == parameter else f" in column {self.names[where]!r}"
+        for parameter, what, many in found:
+            place = "" if parameter == first else f" in column {self.names[parameter]!r}"
             texts.append(f"{many:,} {what}{place}")
         raise valid.bad_value(
-            parameter,
-            "a column of finite numbers" if parameter == "score" else "a column without gaps",
-            f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
+            first,
+            "a column of finite numbers" if first == "score" else "a column without gaps",
+            f"{', '.join(texts)} {of_all} (column {self.names[first]!r})",
             "drop or fill those rows first; purecover never drops rows in silence",
         )
 
 
 def as_float(column: str, dtype: Any) -> Any:
     """An expression: a column of numbers or truth values as 64-bit floats."""
-    import narwhals.stable.v2 as nw
-
     value = nw.col(column)
     if isinstance(dtype, nw.Boolean):
         value = value.cast(nw.Int64)
@@ -491,8 +442,6 @@ def as_float(column: str, dtype: Any) -> Any:
 
 def is_absent(column: str, is_float: bool) -> Any:
     """An expression: whether a row has nothing in a column."""
-    import narwhals.stable.v2 as nw
-
     value = nw.col(column)
     return value.is_null() | value.is_nan() if is_float else value.is_null()
 

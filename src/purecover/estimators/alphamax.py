@@ -151,8 +151,6 @@ class AlphaMax(PriorEstimator):
     True
     """
 
-    reference: ClassVar[str] = "Jain, White, Trosset & Radivojac, arXiv 1601.01944"
-
     joins_bins: ClassVar[bool] = True
     """Whether bins are joined until they hold enough; otherwise their widths are all the same."""
 
@@ -262,7 +260,6 @@ class AlphaMaxN(AlphaMax):
     """
 
     noisy: ClassVar[bool] = True
-    reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
     clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
 

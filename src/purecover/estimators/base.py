@@ -30,7 +30,7 @@ from purecover.estimators.replicates import (
     named_intervals,
     proportion_draws,
 )
-from purecover.estimators.samples import check_both_sides, common_notes, read_counts, replicates_of
+from purecover.estimators.samples import check_both_sides, common_notes, replicates_of
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
@@ -121,9 +121,6 @@ class PriorEstimator(Parametrized, ABC):
     """Whether beta is estimated too, unless a parameter ``clean`` is "always"; otherwise labels are
     taken as clean, beta = 1."""
 
-    reference: ClassVar[str] = ""
-    """Where the method was published."""
-
     interval_method: ClassVar[str] = "bootstrap"
     """How intervals are found where the caller names no method."""
 
@@ -144,7 +141,11 @@ class PriorEstimator(Parametrized, ABC):
 
         The latter has ``n_features``, ``n_labeled``, ``n_unlabeled`` and ``flipped``.
         """
-        counts = read_counts(scores, labeled, sample_weight)
+        if labeled is None and not isinstance(scores, ScoreCounts):
+            must = "an array: for each score, whether the row carries the label"
+            hint = "requires y to be passed, but the target y is None"  # as scikit-learn wants it
+            raise valid.bad_type("labeled", must, labeled, hint)
+        counts = ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
         check_both_sides(counts)
         return counts
 
@@ -322,7 +323,13 @@ class PriorEstimator(Parametrized, ABC):
             n_resamples = 100 if chosen == HALF_SAMPLES else 1000
         n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
         rng = valid.check_random_state(random_state)
-        _check_resampler(chosen, resampler)
+        if resampler is not None:
+            hint = "make one with group_resampler(scores, labeled, groups)"
+            valid.check_instance("resampler", resampler, GroupResampler, hint)
+            if chosen != "bootstrap":
+                must = "'bootstrap' where a resampler is given"
+                hint = "bounds need independent rows"
+                raise valid.bad_value("method", must, repr(chosen), hint)
         if chosen != HALF_SAMPLES and not isinstance(self._data, ScoreCounts):
             hint = "fit the estimator to scores"
             raise valid.bad_value("method", "left out for features", repr(chosen), hint)
@@ -380,15 +387,10 @@ class PriorEstimator(Parametrized, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = takes_features(self)
+        inner = getattr(self, "estimator", None)
+        tags.input_tags.two_d_array = "features" in (self.takes, getattr(inner, "takes", None))
         tags.target_tags.required = True
         return tags
-
-
-def takes_features(estimator: PriorEstimator) -> bool:
-    """Whether an estimator, or the one that it wraps, takes features."""
-    inner = getattr(estimator, "estimator", None)
-    return "features" in (estimator.takes, getattr(inner, "takes", "scores"))
 
 
 EstimatorT = TypeVar("EstimatorT", bound=type[PriorEstimator])
@@ -401,17 +403,6 @@ def proportions_of_many(inclusions: FloatArray) -> FloatArray:
         alpha, beta = a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b)
         lost = ~(alpha < beta)
     return np.where(lost[:, None], np.nan, np.column_stack((alpha, beta)))
-
-
-def _check_resampler(method: str, resampler: object) -> None:
-    if resampler is None:
-        return
-    hint = "make one with group_resampler(scores, labeled, groups)"
-    valid.check_instance("resampler", resampler, GroupResampler, hint)
-    if method != "bootstrap":
-        must = "'bootstrap' where a resampler is given"
-        hint = "bounds need independent rows"
-        raise valid.bad_value("method", must, repr(method), hint)
 
 
 _REGISTERED: dict[str, type[PriorEstimator]] = {}

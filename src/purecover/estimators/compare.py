@@ -122,7 +122,9 @@ def compare_priors(
     level = check_level(confidence_level)
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
     valid.check_progress(progress)
-    seed = _seed(random_state)
+    # One seed for all estimators: a row does not depend on which others there are.
+    rng, seed = valid.check_random_state(random_state), valid.kept_seed(random_state)
+    seed = int(rng.integers(2**32)) if seed is None else seed
     beside = {
         "sample_weight": sample_weight,
         "groups": groups,
@@ -144,7 +146,7 @@ def compare_priors(
         counts = ScoreCounts._of(scores, labeled, **beside)
     check_both_sides(counts)
     chosen = _choose(estimators, noisy=beta is None)
-    default = default_estimator()
+    default = type(default_estimator()), repr(default_estimator())
     rows: list[PriorRow] = []
     with shown(progress) as bar:
         for done, (name, estimator) in enumerate(chosen.items()):
@@ -155,7 +157,7 @@ def compare_priors(
             if fitted is not None and n_resamples:
                 drawn = (resampler, n_resamples, seed)
                 row = _with_intervals(row, prepared, fitted, drawn, level)
-            rows.append(replace(row, is_default=_same(estimator, default)))
+            rows.append(replace(row, is_default=(type(estimator), repr(estimator)) == default))
         if bar is not None:
             bar(len(chosen), len(chosen))
     return PriorComparison(
@@ -173,12 +175,10 @@ def compare_priors(
 def _interval_notes(n_labeled: float, n_resamples: int) -> list[str]:
     """Warn of intervals from few labeled rows or few replicates."""
     notes: list[str] = []
-    if not n_resamples:
-        return notes
-    if n_labeled < TOO_FEW_LABELED:
+    if n_resamples and n_labeled < TOO_FEW_LABELED:
         examples = f"{n_labeled:.3g} labeled row{'' if n_labeled == 1 else 's'}"
         notes.append(f"bootstrap intervals of {examples} are unreliable")
-    if n_resamples < FEW_RESAMPLES:
+    if 0 < n_resamples < FEW_RESAMPLES:
         resamples = f"{n_resamples} resample{'' if n_resamples == 1 else 's'}"
         notes.append(f"bootstrap intervals from {resamples} are rough: take 200 or more")
     return notes
@@ -240,31 +240,33 @@ def _with_intervals(
     return replace(row, intervals=intervals, notes=notes)
 
 
-def estimator_names() -> list[str]:
-    """Return the names that :func:`compare_priors` accepts."""
-    return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
-
-
 def _choose(estimators: Any, *, noisy: bool) -> dict[str, PriorEstimator]:
     """Choose estimators by name; the default one by its own."""
-    known = prior_estimators()
-    default = default_estimator()
-    title = next((name for name, cls in known.items() if _same(cls(), default)), DEFAULT)
+    known, default = prior_estimators(), default_estimator()
+    names = {cls: name for name, cls in known.items()}
+    title = names[type(default)]
+    pairs: list[tuple[str, Any]] = []
     if estimators is None:
-        standing = [(name, cls()) for name, cls in known.items() if name != title]
-        pairs = [(title, default)]
-        pairs += [(name, each) for name, each in standing if _stands_alone(each, known, noisy)]
+        made = {name: cls() for name, cls in known.items() if name != title}
+        pairs += [(title, default)]
+        pairs += [each for each in made.items() if _stands_alone(each[1], known, noisy)]
     elif isinstance(estimators, Mapping):
-        _check_estimators(estimators.values())
-        pairs = [(str(name), estimator) for name, estimator in estimators.items()]
+        pairs += [(str(name), estimator) for name, estimator in estimators.items()]
+    elif isinstance(estimators, PriorEstimator):
+        hint = "put it into a list"
+        raise valid.bad_type("estimators", "a list of names or estimators", estimators, hint)
     else:
-        names = {cls: name for name, cls in known.items()}
-        pairs = []
-        for each in _listed(estimators, estimator_names()):
-            if not isinstance(each, str):
-                pairs.append((names.get(type(each), type(each).__name__), each))
+        listed = valid.is_iterable(estimators) and not isinstance(estimators, str)
+        for each in estimators if listed else [estimators]:
+            if isinstance(each, str) or not listed:
+                valid.check_names("estimators", each, [DEFAULT, *known])
+                pairs += [(title, default) if each == DEFAULT else (each, known[each]())]
             else:
-                pairs.append((title, default) if each == DEFAULT else (each, known[each]()))
+                pairs += [(names.get(type(each), type(each).__name__), each)]
+    for _, each in pairs:
+        if not isinstance(each, PriorEstimator):
+            hint = "make one, for example AlphaMax(), or name one of prior_estimators()"
+            raise valid.bad_type("estimators", "names or PriorEstimator objects", each, hint)
     chosen = dict(pairs)
     if not chosen:
         raise valid.bad_value("estimators", "at least one", "none")
@@ -290,32 +292,6 @@ def _stands_alone(
     )
 
 
-def _same(one: PriorEstimator, other: PriorEstimator) -> bool:
-    """Whether two estimators are of one class and have the same parameters."""
-    return type(one) is type(other) and repr(one) == repr(other)
-
-
-def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
-    """Read a list of names and estimators."""
-    if isinstance(estimators, PriorEstimator):
-        hint = "put it into a list"
-        raise valid.bad_type("estimators", "a list of names or estimators", estimators, hint)
-    if isinstance(estimators, str) or not valid.is_iterable(estimators):
-        estimators = valid.check_names("estimators", estimators, names)
-    given = list(estimators)
-    words = [each for each in given if isinstance(each, str)]
-    valid.check_names("estimators", words, names)
-    _check_estimators(each for each in given if not isinstance(each, str))
-    return given
-
-
-def _check_estimators(given: Iterable[Any]) -> None:
-    for each in given:
-        if not isinstance(each, PriorEstimator):
-            hint = "make one, for example AlphaMax(), or name one of prior_estimators()"
-            raise valid.bad_type("estimators", "names or PriorEstimator objects", each, hint)
-
-
 def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
     """Copy an estimator for the question: beta estimated too, or known."""
     copy = clone(estimator)
@@ -323,10 +299,3 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
         return copy if copy.estimates_beta else NoisyLabels(copy)
     with_clean_labels(copy, beta)
     return copy
-
-
-def _seed(random_state: RandomState) -> int:
-    """One seed for all estimators: a row does not depend on which others there are."""
-    rng = valid.check_random_state(random_state)
-    seed = valid.kept_seed(random_state)
-    return int(rng.integers(2**32)) if seed is None else seed

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._codec import plain_fields
+from purecover._codec import Saved, plain_fields
 from purecover._inputs import Tabular
 from purecover._validation import Frozen, FrozenDict
 from purecover.intervals.interval import Interval
@@ -26,7 +26,7 @@ _NUMBER, _ENDS, _SECONDS = 8, 17, 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class PriorRow(Frozen):
+class PriorRow(Saved, Frozen):
     """Estimate of one estimator in a comparison.
 
     Attributes
@@ -63,10 +63,6 @@ class PriorRow(Frozen):
         """The ends of its interval; NaN if there is none."""
         interval = self.intervals.get(quantity)
         return (math.nan, math.nan) if interval is None else (interval.low, interval.high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return plain_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,17 +124,12 @@ class PriorComparison(Tabular):
 
         NaN where fewer than two estimators have an estimate.
         """
-        spread = dict.fromkeys(QUANTITIES, math.nan)
-        if len(self.succeeded) > 1:
-            for quantity in QUANTITIES:
-                values = [row.value(quantity) for row in self.succeeded]
-                spread[quantity] = max(values) - min(values)
-        return FrozenDict(spread)
+        found = {each: [row.value(each) for row in self.succeeded] for each in QUANTITIES}
+        few = len(self.succeeded) < 2
+        return FrozenDict({k: math.nan if few else max(v) - min(v) for k, v in found.items()})
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, list[Any]] = {
-            "estimator": [row.name for row in self.rows],
-        }
+        columns: dict[str, list[Any]] = {"estimator": [row.name for row in self.rows]}
         for quantity in QUANTITIES:
             columns[quantity] = [row.value(quantity) for row in self.rows]
             columns[f"{quantity}_low"] = [row.ends(quantity)[0] for row in self.rows]

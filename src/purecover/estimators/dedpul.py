@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logit
@@ -207,8 +207,6 @@ class DEDPUL(PriorEstimator):
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """
-
-    reference: ClassVar[str] = "Ivanov, ICMLA 2020"
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
         flipped = counts.flipped()

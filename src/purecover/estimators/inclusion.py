@@ -98,7 +98,7 @@ def inclusion_bound(
     reached = np.searchsorted(above, ranks / n_labeled * (1 - 1e-12))
     share = error / (2 * max(ranks.size, 1))
     high = binomial_upper(n_unlabeled * unlabeled[reached], n_unlabeled, share)
-    low = binomial_lower(ranks, n_labeled, share)
+    low = 1 - binomial_upper(n_labeled - ranks, n_labeled, share)
     return float(min(1.0, np.min(high / low, initial=1.0)))
 
 
@@ -130,7 +130,8 @@ def binomial_upper(
     r"""Exact upper confidence bound of a binomial proportion (Clopper and Pearson).
 
     The :math:`p` with :math:`P(Bin(n, p) \le k) = \varepsilon`, a quantile of
-    Beta(:math:`k+1, n-k`). Neither number need be whole.
+    Beta(:math:`k+1, n-k`). Neither number need be whole. One minus the bound of the failures
+    is the lower bound.
 
     Examples
     --------
@@ -143,18 +144,3 @@ def binomial_upper(
     some = failures > 1e-9  # what is left of all but rounding is nothing
     found = betaincinv(successes + 1, np.where(some, failures, 1.0), 1 - np.asarray(error))
     return np.where(some, found, 1.0)
-
-
-def binomial_lower(
-    successes: FloatArray, trials: float | FloatArray, error: float | FloatArray
-) -> FloatArray:
-    """Exact lower confidence bound of a binomial proportion.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from purecover.estimators.inclusion import binomial_lower
-    >>> binomial_lower(np.array([0.0, 80.0]), 100, 0.1).round(7)
-    array([0.       , 0.7393153])
-    """
-    return 1 - binomial_upper(trials - successes, trials, error)

@@ -77,7 +77,6 @@ class NoisyLabels(PriorEstimator):
     """
 
     noisy: ClassVar[bool] = True
-    reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
     estimator: PriorEstimator | None = parameter(None, "estimator")
     _: KW_ONLY

@@ -7,7 +7,7 @@ of the labeled; so alpha is the smallest ratio of the two.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,8 +102,6 @@ class BBE(PriorEstimator):
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """
-
-    reference: ClassVar[str] = "Garg, Wu, Smola, Balakrishnan & Lipton, NeurIPS 2021"
 
     error: float = parameter(0.1, "real", low=0, high=1, closed="neither")
     gamma: float = parameter(0.01, "real", low=0)
@@ -212,8 +210,6 @@ class RocSlope(PriorEstimator):
     0.26
     """
 
-    reference: ClassVar[str] = "Blanchard, Lee & Scott, JMLR 2010; Scott, AISTATS 2015"
-
     error: float = parameter(0.1, "real", low=0, high=1, closed="neither")
     n_thresholds: int | None = parameter(200, "integer", low=2, optional=True)
 
@@ -317,13 +313,19 @@ class ElkanNoto(PriorEstimator):
     0.23
     """
 
-    reference: ClassVar[str] = "Elkan & Noto, KDD 2008"
-
     quantile: float = parameter(0.9, "real", low=0, high=1, closed="right")
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         n_labeled, n_unlabeled = counts.n_labeled, counts.n_unlabeled
-        share = self._labeled_given_positive(counts)
+        used = np.flatnonzero(counts.labeled + counts.unlabeled)
+        labeled = counts.labeled[used]
+        pooled = np.asarray(labeled + counts.unlabeled[used], dtype=np.float64)
+        falling = -isotonic_regression(-labeled / pooled, weights=pooled).x
+        share = float(falling[0])
+        if self.quantile < 1:
+            # It decreases, so that the quantile stands where the upper share is reached.
+            reached = np.cumsum(labeled) >= (1 - self.quantile) * n_labeled
+            share = float(falling[np.argmax(reached & (labeled > 0))])
         positives = n_labeled / share
         a = (positives - n_labeled) / n_unlabeled
         notes = []
@@ -338,15 +340,3 @@ class ElkanNoto(PriorEstimator):
             "at_edge": not 0 < a < 1,
         }
         return Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
-
-    def _labeled_given_positive(self, counts: ScoreCounts) -> float:
-        """Estimate the share of positives that are labeled."""
-        used = np.flatnonzero(counts.labeled + counts.unlabeled)
-        labeled = counts.labeled[used]
-        pooled = np.asarray(labeled + counts.unlabeled[used], dtype=np.float64)
-        falling = -isotonic_regression(-labeled / pooled, weights=pooled).x
-        if self.quantile == 1:
-            return float(falling[0])
-        # It decreases, so that the quantile stands where the upper share is reached.
-        reached = np.cumsum(labeled) >= (1 - self.quantile) * counts.n_labeled
-        return float(falling[np.argmax(reached & (labeled > 0))])

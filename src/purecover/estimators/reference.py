@@ -305,7 +305,6 @@ class ReferencePosterior(PriorEstimator):
     """
 
     noisy: ClassVar[bool] = True
-    reference: ClassVar[str] = "purecover"
     interval_method: ClassVar[str] = "posterior"
 
     clean: Literal["weigh", "always"] = checked("weigh", check_choice, choices=("weigh", "always"))
@@ -366,7 +365,7 @@ class ReferencePosterior(PriorEstimator):
             self._estimate(counts)
         seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
         noise = np.random.default_rng(seed).standard_normal(len(labeled))
-        score = COUPLING * _chance_of_auc(counts, labeled, unlabeled)
+        score = COUPLING * chance_of_auc(counts, labeled, unlabeled)
         place = ndtr(score + np.sqrt(1 - COUPLING**2) * noise)
         draws = self._similar.draws(N_DRAWS, np.random.default_rng(SEED))
         ordered = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")]
@@ -376,7 +375,7 @@ class ReferencePosterior(PriorEstimator):
         return ends_of_draws(self.draws(N_DRAWS), level)
 
 
-def _chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
+def chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
     """Observed AUC of replicates less that of the data, in standard errors."""
     above = np.cumsum(unlabeled, axis=1, dtype=np.float64)
     size = above[:, -1:]

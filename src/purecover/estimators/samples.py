@@ -18,35 +18,20 @@ TOO_FEW_LABELED = 10
 """With fewer, not even the interval of an estimate can be relied on."""
 
 
-def read_counts(
-    scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
-) -> ScoreCounts:
-    """Count scores and labels for ``fit(scores, labeled)``; counts are returned unchanged."""
-    if labeled is None and not isinstance(scores, ScoreCounts):
-        must = "an array: for each score, whether the row carries the label"
-        hint = "requires y to be passed, but the target y is None"  # as scikit-learn wants it
-        raise valid.bad_type("labeled", must, labeled, hint)
-    return ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
-
-
 def read_both_sides(
     scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> ScoreCounts:
     """Count scores and labels; refuse data without labeled or without unlabeled rows."""
     counts = ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
-    _check_sides(counts)
-    return counts
-
-
-def _check_sides(counts: ScoreCounts) -> None:
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
         if not total > 0:
             raise valid.bad_value("labeled", f"such that a row is {side}", "none")
+    return counts
 
 
 def check_both_sides(counts: ScoreCounts) -> None:
     """Refuse counts of one sample only, and counts of a constant score."""
-    _check_sides(counts)
+    read_both_sides(counts, None, None)
     used = (counts.labeled > 0) | (counts.unlabeled > 0)
     if int(used.sum()) < 2:
         raise IdentifiabilityError(
@@ -61,26 +46,20 @@ def weight_units(counts: ScoreCounts) -> tuple[float, float]:
     return n_labeled / counts.n_labeled, n_unlabeled / counts.n_unlabeled
 
 
-def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
-    """Warn of small samples."""
-    if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
-        return ()
-    only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled rows"
-    advice = "and so is its interval" if n_labeled < TOO_FEW_LABELED else "read its interval"
-    return (f"{only}: the estimate is rough, {advice}",)
-
-
 def common_notes(data: Any) -> tuple[str, ...]:
     """Warn of small samples, and of labeled rows that do not score higher."""
-    notes = size_notes(data.n_labeled, data.n_unlabeled)
-    pairs = data.n_labeled * data.n_unlabeled
-    if not isinstance(data, ScoreCounts) or data.ordered_pairs > 0.5 * pairs:
-        return notes
-    note = (
-        "labeled rows do not score higher than unlabeled ones (AUC at most 1/2): inverted "
-        "labels or scores, or a classifier without skill"
-    )
-    return (*notes, note)
+    n_labeled, n_unlabeled = data.n_labeled, data.n_unlabeled
+    notes = []
+    if n_labeled < FEW_LABELED or n_unlabeled < FEW_UNLABELED:
+        only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled rows"
+        advice = "and so is its interval" if n_labeled < TOO_FEW_LABELED else "read its interval"
+        notes.append(f"{only}: the estimate is rough, {advice}")
+    if isinstance(data, ScoreCounts) and data.ordered_pairs <= 0.5 * n_labeled * n_unlabeled:
+        notes.append(
+            "labeled rows do not score higher than unlabeled ones (AUC at most 1/2): inverted "
+            "labels or scores, or a classifier without skill"
+        )
+    return tuple(notes)
 
 
 def replicates_of(
@@ -90,24 +69,13 @@ def replicates_of(
 
     A replicate has the same squared weight for each unit of weight as the data.
     """
-    units = [
-        None
-        if squares is None
-        else np.divide(squares, tally, out=np.zeros(tally.size), where=tally > 0)
-        for tally, squares in (
-            (counts.labeled, counts.labeled_sq),
-            (counts.unlabeled, counts.unlabeled_sq),
-        )
-    ]
-    for sides in zip(labeled, unlabeled, strict=True):
-        squares = [None if u is None else side * u for side, u in zip(sides, units, strict=True)]
-        yield ScoreCounts(
-            thresholds=counts.thresholds,
-            labeled=sides[0],
-            unlabeled=sides[1],
-            labeled_sq=squares[0],
-            unlabeled_sq=squares[1],
-        )
+    for own in zip(labeled, unlabeled, strict=True):
+        squares: dict[str, Any] = {}
+        for name, tally in zip(("labeled", "unlabeled"), own, strict=True):
+            if (square := getattr(counts, f"{name}_sq")) is not None:
+                everyone = getattr(counts, name)
+                squares[f"{name}_sq"] = tally * (square / np.where(everyone > 0, everyone, np.inf))
+        yield ScoreCounts(thresholds=counts.thresholds, labeled=own[0], unlabeled=own[1], **squares)
 
 
 def merge_replicates(counts: ScoreCounts, thinned: ScoreCounts, tallies: CountArray) -> CountArray:

@@ -240,7 +240,7 @@ def _grid(report: PUReport) -> dict[str, Any]:
     p, least = report.proportions, least_delta(report)
     most = max(1.1 * (p.beta - least), 1.5 * p.alpha, 0.05)
     lowest = min(0.5, math.floor(10 * (p.beta - p.delta / 2)) / 10)
-    rare = 0 < p.alpha < _RARE
+    rare = 1e-5 < p.alpha < _RARE  # ends are drawn with six digits
     if rare:
         alpha, beta = report.intervals.get("alpha"), report.intervals.get("beta")
         most = max(1.5 * alpha.high if bounded(alpha) else 0.0, 3 * p.alpha)

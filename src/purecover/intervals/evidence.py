@@ -13,12 +13,12 @@ from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState, Target
 from purecover._validation import Frozen, as_real_vector, bad_value, check_real, public
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals.interval import Varied
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.means import Masses, even_bins, isotonic_frequency
-from purecover.recovery.rates import check_agreement, check_data, effective_sizes
+from purecover.recovery.rates import check_data, effective_sizes, refuse_contradiction
 
 STRENGTHS = {"supporting": 1, "moderate": 2, "strong": 4, "very strong": 8}
 """Points of each strength: eighths of the exponent of the odds of very strong evidence."""
@@ -203,21 +203,10 @@ def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) ->
 def _crossings(local: FloatArray, odds: FloatArray) -> FloatArray:
     """Find where the likelihood ratio first reaches odds above 1 or last has odds below; or NaN."""
     scores, ratio = local
-    found = np.full(odds.size, np.nan)
     with np.errstate(divide="ignore"):  # odds of 0 for a prior of 0, which no score reaches
-        logarithms = np.log(odds).tolist()
-    for i, wanted in enumerate(logarithms):
-        reached = ratio >= wanted if wanted > 0 else ratio <= wanted
-        if not reached.any():
-            continue
-        first = np.argmax(reached if wanted > 0 else reached[::-1])
-        at = int(first if wanted > 0 else reached.size - 1 - first)
-        beside = at - 1 if wanted > 0 else at + 1
-        found[i] = scores[at]
-        if 0 <= beside < scores.size:
-            part = (ratio[at] - wanted) / (ratio[at] - ratio[beside])
-            found[i] += part * (scores[beside] - scores[at])
-    return found
+        wanted = np.log(odds)
+    unreached = np.where(wanted > 0, wanted > ratio[-1], wanted < ratio[0])
+    return np.where(unreached, np.nan, np.interp(wanted, ratio, scores))
 
 
 @public
@@ -290,7 +279,15 @@ def evidence_thresholds(
     array([-4,  0,  2])
     """
     check_data(counts, proportions, warns=False)
-    check_agreement(counts, None if estimator is not None else proportions)
+    if counts.auc_pu <= 0.5:
+        raise IdentifiabilityError(
+            "{function} needs labeled rows that score higher than the unlabeled, got an "
+            f"observed AUC of {counts.auc_pu:.3f}.",
+            hint="either labeled and unlabeled are swapped, or a low score means positive (negate "
+            "the scores)",
+        )
+    if estimator is None:
+        refuse_contradiction(counts, proportions)
     prior = proportions.prior(target, counts)
     if not 0 < prior < 1:
         must = "such that some of the population are positive and some are not"

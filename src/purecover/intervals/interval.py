@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
+
+import numpy as np
 
 from purecover._codec import Saved
 from purecover._inputs import Tabular
@@ -87,7 +89,7 @@ def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurveBand(Saved, Frozen, Tabular):
+class CurveBand(Saved, Frozen, Tabular, columns="x estimate low high"):
     """A confidence band around a curve.
 
     Attributes
@@ -111,9 +113,6 @@ class CurveBand(Saved, Frozen, Tabular):
     confidence_level: float
     kind: Literal["pointwise", "simultaneous"]
     varied: Varied = "scores"
-
-    def _columns(self) -> dict[str, Any]:
-        return {"x": self.x, "estimate": self.estimate, "low": self.low, "high": self.high}
 
 
 @public
@@ -168,10 +167,6 @@ def auc_interval(
     check_data(counts, proportions)
     observed, delta = counts.auc_pu, proportions.delta
     low, high, label = observed_auc_ends(counts, level, method)
-    return Interval(
-        estimate=min(max(0.5 + (observed - 0.5) / delta, 0.0), 1.0),
-        low=min(max(0.5 + (low - 0.5) / delta, 0.0), 1.0),
-        high=min(max(0.5 + (high - 0.5) / delta, 0.0), 1.0),
-        confidence_level=level,
-        method=label,
-    )
+    ends = (0.5 + (np.array([observed, low, high]) - 0.5) / delta).clip(0, 1).tolist()
+    named = dict(zip(("estimate", "low", "high"), ends, strict=True))
+    return Interval(**named, confidence_level=level, method=label)

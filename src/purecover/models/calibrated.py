@@ -39,12 +39,10 @@ from purecover.exceptions import IdentifiabilityError, PurecoverError
 from purecover.models.cross_fit import check_settings, cross_fit
 from purecover.models.examples import (
     Examples,
-    check_as_long,
     check_model,
     check_seed,
     model_name,
-    read_groups,
-    read_rows,
+    read_examples,
     read_weights,
 )
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
@@ -176,22 +174,18 @@ def read_labeling(
     check_rows(X)
     if not isinstance(X, (list, tuple, str, bytes, type)):
         (X,) = indexable(X)  # sparse matrices of a kind that can be cut into folds
-    must = "an array: for each row, whether the row carries the label"
     if y is None:
+        must = "an array: for each row, whether the row carries the label"
         got = "None; fit requires y to be passed, but the target y is None"
         raise valid.bad_value("y", must, got)
-    if isinstance(y, str):  # predictions are made of frames without that column
-        raise valid.bad_type("y", must, y, "pass the column itself")
-    if isinstance(groups, str):
-        must = "an array: for each row, its group"
-        raise valid.bad_type("groups", must, groups, "pass the column itself")
+    for name, column in (("y", y), ("groups", groups)):
+        if isinstance(column, str):  # predictions are made of frames without that column
+            must = "an array with a value for each row"
+            raise valid.bad_type(name, must, column, "pass the column itself")
     if getattr(y, "ndim", 1) == 2:
         words = "A column-vector y was passed when a 1d array was expected"
         valid.warn(words, DataConversionWarning)
-    X, n_rows = read_rows(X)
     values = _plain(valid.to_numpy("y", y))
-    check_as_long("y", values.size, n_rows)
-    valid.check_alignment(X, y, names=("X", "y"))
     inputs.refuse_missing("y", values)
     classes = _two_classes(values)
     if positive_label is None:
@@ -201,15 +195,10 @@ def read_labeling(
             got = f"{valid.show(classes.tolist())}, which both mean the same"
             hint = "name the value that means labeled with positive_label="
             raise valid.bad_value("y", must, got, hint)
-        positive = np.asarray(values == classes[at], dtype=np.bool_)
-    else:
-        positive, _ = inputs.encode_labels(
-            values, n_rows, positive_label=positive_label, parameter="y"
-        )
-        at = int(np.flatnonzero(classes == values[int(np.argmax(positive))])[0])
-    if groups is not None:
-        groups = read_groups(groups, n_rows)
-    return Examples(X, values, positive, None, groups, None), classes, classes[at]
+        positive_label = classes[at]
+    examples = read_examples(X, values, groups=groups, positive_label=positive_label)
+    valid.check_alignment(X, y, names=("X", "y"))
+    return examples, classes, values[int(np.argmax(examples.positive))]
 
 
 def _plain(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -485,7 +474,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         self.classes_, self.labeled_class_ = classes, positive
         self.response_method_ = check_model(self.estimator, RESPONSES)
         weights = fit_parameters(self.estimator, weight)
-        scores = cross_fit(
+        scores, _ = cross_fit(
             self.estimator,
             examples,
             cv=self.cv,
@@ -494,7 +483,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             fit_params=weights,
             random_state=seed,
             n_jobs=self.n_jobs,
-        ).scores
+        )
         target = examples.positive.astype(np.int64)
         self.estimator_ = clone(self.estimator).fit(examples.X, target, **weights)
         counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
@@ -520,7 +509,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             method=self.method,
             rng=valid.check_random_state(seed),
         )
-        self.oob_score_samples_ = valid.read_only(scores)
+        self.oob_score_samples_ = scores
         self.oob_proba_ = valid.read_only(self._positive(scores))
         return self
 

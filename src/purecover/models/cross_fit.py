@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +16,7 @@ from purecover import _validation as valid
 from purecover._inputs import response_scores
 from purecover._progress import Progress, results_of, shown
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from purecover._validation import Frozen, public
+from purecover._validation import public
 from purecover.counts import ScoreCounts, auc_pu
 from purecover.models.examples import (
     Examples,
@@ -25,7 +24,6 @@ from purecover.models.examples import (
     check_seed,
     model_name,
     read_examples,
-    small_seed,
 )
 
 Split: TypeAlias = tuple[IntArray, IntArray]
@@ -38,7 +36,9 @@ def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple
     seed = check_seed(random_state)
     if isinstance(cv, (int, np.integer)):
         # The seed itself, so that a splitter made by hand gives the same folds.
-        cv = _default_splitter(examples, int(cv), small_seed(seed))
+        if isinstance(seed, np.random.Generator) or seed >= 2**32:  # scikit-learn wants less
+            seed = int(np.random.default_rng(seed).integers(2**31))
+        cv = _default_splitter(examples, int(cv), seed)
     target = examples.positive.astype(np.int64)
     rows = cv
     if hasattr(cv, "split"):
@@ -53,12 +53,9 @@ def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple
         times[test] += 1
     low, high = int(times.min()), int(times.max())
     if not splits or low != high:
-        raise valid.bad_value(
-            "cv",
-            "a way to score every row equally often",
-            f"{valid.show(cv)}, which scores some rows {low} and others {high} times",
-            "use StratifiedKFold or RepeatedStratifiedKFold rather than random or growing parts",
-        )
+        got = f"{valid.show(cv)}, which scores some rows {low} and others {high} times"
+        hint = "use StratifiedKFold or RepeatedStratifiedKFold rather than random or growing parts"
+        raise valid.bad_value("cv", "a way to score every row equally often", got, hint)
     for split in splits:
         _require_both_sides(split, examples)
     return splits, low
@@ -102,12 +99,9 @@ def _checked_split(pair: Any, examples: Examples) -> Split:
         raise valid.bad_value("cv", "folds of rows that the model has not seen", got)
     codes = examples.group_codes
     if codes is not None and np.isin(codes[test], codes[train]).any():
-        raise valid.bad_value(
-            "cv",
-            "a splitter that keeps groups together",
-            "a fold with a group on both sides",
-            "use StratifiedGroupKFold, or give the number of folds",
-        )
+        must = "a splitter that keeps groups together"
+        hint = "use StratifiedGroupKFold, or give the number of folds"
+        raise valid.bad_value("cv", must, "a fold with a group on both sides", hint)
     return train, test
 
 
@@ -115,12 +109,9 @@ def _require_both_sides(split: Split, examples: Examples) -> None:
     for rows, part in zip(split, ("train on", "score"), strict=True):
         for side, member in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
             if not member[rows].any():
-                raise valid.bad_value(
-                    "cv",
-                    "folds with labeled and unlabeled rows on both sides",
-                    f"a fold with no {side} row to {part}",
-                    "use fewer folds, or a stratified splitter",
-                )
+                must = "folds with labeled and unlabeled rows on both sides"
+                got = f"a fold with no {side} row to {part}"
+                raise valid.bad_value("cv", must, got, "use fewer folds, or a stratified splitter")
 
 
 def _row_numbers(part: Any, n_rows: int) -> IntArray:
@@ -140,53 +131,6 @@ Combine: TypeAlias = Literal["auto", "raw", "rank"]
 # Probabilities first: they mean the same in every fold.
 METHODS = ("predict_proba", "decision_function", "score_samples")
 COMBINES = ("auto", "raw", "rank")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CrossFit(Frozen):
-    """Out-of-fold scores, and how they came about.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Larger means more likely labeled.
-    model : str
-        The classes of the model.
-    method : str
-        The method of the model that gave the scores of a fold.
-    combine : {"raw", "rank"}
-        How scores of folds became one column.
-    n_folds, n_repeats : int
-        Models fitted, and scores averaged per row.
-    grouped : bool
-        Whether groups were kept together.
-    fold_auc_pu : ndarray of shape (n_folds,)
-        Observed AUC in each fold.
-    """
-
-    scores: FloatArray
-    model: str
-    method: str
-    combine: str
-    n_folds: int
-    n_repeats: int
-    grouped: bool
-    fold_auc_pu: FloatArray
-
-    @property
-    def description(self) -> str:
-        """One line for a report."""
-        folds = f"{self.n_folds // self.n_repeats} folds"
-        if self.n_repeats > 1:
-            folds += f", {self.n_repeats} times"
-        if self.grouped:
-            folds += ", groups kept together"
-        what = self.method if self.combine == "raw" else f"ranks of {self.method} in each fold"
-        low, high = self.fold_auc_pu.min(), self.fold_auc_pu.max()
-        return (
-            f"{self.model}, out of fold ({folds}; {what}; "
-            f"observed AUC by fold {low:.3f} to {high:.3f})"
-        )
 
 
 @public
@@ -294,10 +238,10 @@ def cross_fit_scores(
     check_settings(estimator, fit_params=fit_params, **folding)
     which: Any = {"positive_label": positive_label, "negative_label": negative_label}
     examples = read_examples(X, labeled, groups=groups, **which)
-    made = cross_fit(
+    scores, _ = cross_fit(
         estimator, examples, fit_params=fit_params, random_state=random_state, **folding
     )
-    return made.scores.copy()
+    return scores.copy()
 
 
 def check_settings(
@@ -328,7 +272,7 @@ def cross_fit(
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> CrossFit:
+) -> tuple[FloatArray, str]:
     """Return out-of-fold scores of rows that were checked before."""
     used = check_model(estimator, METHODS if method == "auto" else (method,))
     if combine == "auto":
@@ -360,16 +304,15 @@ def cross_fit(
             total[test] += scores
             if report is not None:
                 report(k + 1, len(splits))
-    return CrossFit(
-        scores=total / n_repeats,
-        model=model_name(estimator),
-        method=used,
-        combine=combine,
-        n_folds=len(splits),
-        n_repeats=n_repeats,
-        grouped=examples.groups is not None,
-        fold_auc_pu=areas,
-    )
+    folds = f"{len(splits) // n_repeats} folds"
+    if n_repeats > 1:
+        folds += f", {n_repeats} times"
+    if examples.groups is not None:
+        folds += ", groups kept together"
+    what = used if combine == "raw" else f"ranks of {used} in each fold"
+    ends = f"observed AUC by fold {areas.min():.3f} to {areas.max():.3f}"
+    description = f"{model_name(estimator)}, out of fold ({folds}; {what}; {ends})"
+    return valid.read_only(total / n_repeats), description
 
 
 def fold_ranks(
@@ -404,11 +347,9 @@ def _scores_of_fold(
     found = response_scores(model, part, positive=1, methods=(method,))
     scores = np.asarray(found, dtype=np.float64)
     if scores.shape != (test.size,):
-        raise valid.bad_value(
-            "estimator",
-            f"a classifier whose {method} gives a number per row",
-            f"an array of shape {scores.shape} for {test.size} rows from {valid.show(estimator)}",
-        )
+        must = f"a classifier whose {method} gives a number per row"
+        got = f"an array of shape {scores.shape} for {test.size} rows from {valid.show(estimator)}"
+        raise valid.bad_value("estimator", must, got)
     return scores
 
 
@@ -441,8 +382,7 @@ def unseen_scores(
         scores = out_of_bag(model, examples.n_rows)
         if scores is not None:
             return scores, f"{model_name(model)}, its own scores of rows unseen"
-    result = cross_fit(estimator, examples, **settings)
-    return result.scores, result.description
+    return cross_fit(estimator, examples, **settings)
 
 
 def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
@@ -458,10 +398,8 @@ def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
     scores = np.array(scores, dtype=np.float64)
     finite = np.isfinite(scores)
     if scores.shape != (n_rows,) or not finite.all():
-        raise valid.bad_value(
-            "estimator",
-            "a classifier with a finite out-of-bag score of every row",
-            f"{int(finite.sum())} of {n_rows} from {valid.show(fitted)}",
-            "more members leave fewer rows that all of them have seen",
-        )
+        must = "a classifier with a finite out-of-bag score of every row"
+        got = f"{int(finite.sum())} of {n_rows} from {valid.show(fitted)}"
+        hint = "more members leave fewer rows that all of them have seen"
+        raise valid.bad_value("estimator", must, got, hint)
     return scores

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -171,14 +170,5 @@ def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
 
 def check_seed(random_state: RandomState | np.random.RandomState) -> int | np.random.Generator:
     """Return a seed as it is, so that repeated use draws the same, or else a generator."""
-    rng = valid.check_random_state(random_state)
-    whole: object = random_state  # NumPy's integers are not in the type
-    return int(whole) if isinstance(whole, numbers.Integral) else rng
-
-
-def small_seed(random_state: RandomState | np.random.RandomState) -> int:
-    """Return a seed below 2**32, as scikit-learn requires."""
-    seed = check_seed(random_state)
-    if isinstance(seed, np.random.Generator) or seed >= 2**32:
-        return int(np.random.default_rng(seed).integers(2**31))
-    return seed
+    rng, seed = valid.check_random_state(random_state), valid.kept_seed(random_state)
+    return rng if seed is None else seed

@@ -27,7 +27,7 @@ from purecover._typing import FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
 from purecover.proportions import MixtureProportions, check_share_or_range
-from purecover.recovery.rates import check_data, trapezoids, warn_of_contradiction
+from purecover.recovery.rates import auc_from_pu, check_data, trapezoids, warn_of_contradiction
 
 BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
 
@@ -68,12 +68,9 @@ def count_bounds(
     n_unlabeled = int(counts.n_unlabeled)
     first, last = (min(int(_floor(a * n_unlabeled)), n_unlabeled - 1) for a in alphas)
     if target == "deployment" and last == 0:
-        raise valid.bad_value(
-            "alpha_range",
-            "large enough for one positive among the unlabeled",
-            f"at most {alphas[1]:g} of {n_unlabeled}",
-            'there is no recall without positives; use target="pooled"',
-        )
+        must = "large enough for one positive among the unlabeled"
+        hint = 'there is no recall without positives; use target="pooled"'
+        raise valid.bad_value("alpha_range", must, f"at most {alphas[1]:g} of {n_unlabeled}", hint)
     tally = _Tally.of(counts, target)
     bounds: dict[str, FloatArray] = {}
     for start, stop in _blocks(first, last, band.stretch(first) / band.stretch(last)):
@@ -84,7 +81,8 @@ def count_bounds(
                 hidden = np.clip(rounding(theta * m), m - (n_unlabeled - tally.above), tally.above)
                 rates = tally.rates(hidden, m)
                 for rate, side in sides.items():
-                    _stretch(bounds, rate, side, rates[rate])
+                    key, farther = f"{rate}_{side}", np.fmin if side == "lower" else np.fmax
+                    bounds[key] = farther(bounds.get(key, math.nan), rates[rate])
     return _monotone(bounds)
 
 
@@ -164,13 +162,6 @@ def _candidates(theta: FloatArray, tally: _Tally, start: int, stop: int) -> list
     return found
 
 
-def _stretch(bounds: dict[str, FloatArray], rate: str, side: str, values: FloatArray) -> None:
-    """Extend one bound of a rate to new values; NaN is ignored."""
-    key = f"{rate}_{side}"
-    farther = np.fmin if side == "lower" else np.fmax
-    bounds[key] = farther(bounds[key], values) if key in bounds else values
-
-
 def _monotone(bounds: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """Tighten bounds of rates, which rise as the threshold falls."""
     out = dict(bounds)
@@ -181,7 +172,12 @@ def _monotone(bounds: dict[str, FloatArray]) -> dict[str, FloatArray]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredBounds(Saved, Frozen, Tabular):
+class RecoveredBounds(
+    Saved,
+    Frozen,
+    Tabular,
+    columns="threshold tpr_lower tpr_upper fpr_lower fpr_upper precision_lower precision_upper",
+):
     """Lower and upper bounds of rates, precision and AUC.
 
     Attributes
@@ -229,10 +225,6 @@ class RecoveredBounds(Saved, Frozen, Tabular):
     def upper_roc(self) -> tuple[FloatArray, FloatArray]:
         """The best ROC curve, as (fpr, tpr), to its end at (1, 1)."""
         return np.append(self.fpr_lower, 1.0), np.append(self.tpr_upper, 1.0)
-
-    def _columns(self) -> dict[str, Any]:
-        sides = [f"{rate}_{side}" for rate in _FEW for side in ("lower", "upper")]
-        return {"threshold": self.thresholds, **{name: getattr(self, name) for name in sides}}
 
     def __repr__(self) -> str:
         return (
@@ -310,12 +302,9 @@ def recover_bounds(
     level = valid.check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
-        raise valid.bad_value(
-            "counts",
-            "made of whole numbers of examples",
-            "weighted counts",
-            "the confidence depends on numbers of independent rows; leave out the weights",
-        )
+        must = "made of whole numbers of examples"
+        hint = "the confidence depends on numbers of independent rows; leave out the weights"
+        raise valid.bad_value("counts", must, "weighted counts", hint)
     if alphas[1] == 1:
         must = "below 1: else no unlabeled row is negative"
         raise valid.bad_value("alpha_range", must, valid.show(alpha_range))
@@ -405,17 +394,12 @@ def binning_bounds(
     0.0014
     """
     check_counts(counts)
-    several = np.zeros(counts.n_thresholds, dtype=np.bool_)
-    if counts.highest is not None:
-        several = counts.highest > counts.thresholds
-    value, slack = counts.auc_pu, 0.0
-    if several.any():
-        pairs = counts.labeled[several] / counts.n_labeled * counts.unlabeled[several]
-        slack = float(pairs.sum()) / counts.n_unlabeled / 2 + _ROUNDING
-    low, high = max(value - slack, 0.0), min(value + slack, 1.0)
+    several = counts._tops() > counts.thresholds
+    pairs = counts.labeled[several] / counts.n_labeled * counts.unlabeled[several]
+    slack = float(pairs.sum()) / counts.n_unlabeled / 2 + _ROUNDING * bool(several.any())
+    low, high = max(counts.auc_pu - slack, 0.0), min(counts.auc_pu + slack, 1.0)
     recovered = None
     if proportions is not None:
         check_data(counts, proportions)
-        delta = proportions.delta
-        recovered = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
+        recovered = auc_from_pu(low, proportions), auc_from_pu(high, proportions)
     return BinningBounds(n_bins=int(several.sum()), auc_pu=(low, high), auc=recovered)

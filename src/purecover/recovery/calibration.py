@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from purecover.recovery.rates import check_data
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CalibrationCurve(Saved, Frozen, Tabular):
+class CalibrationCurve(Saved, Frozen, Tabular, columns="predicted frequency frequency_pu"):
     """Recovered frequency of positives against the predicted probability.
 
     Attributes
@@ -55,13 +54,6 @@ class CalibrationCurve(Saved, Frozen, Tabular):
     slope: float
     intercept: float
     ece: float
-
-    def _columns(self) -> dict[str, Any]:
-        return {
-            "predicted": self.predicted,
-            "frequency": self.frequency,
-            "frequency_pu": self.frequency_pu,
-        }
 
     def __repr__(self) -> str:
         return (

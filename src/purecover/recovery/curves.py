@@ -30,7 +30,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredRoc(Frozen, Tabular):
+class RecoveredRoc(Frozen, Tabular, columns="threshold fpr tpr"):
     """A ROC curve against the true classes, with what it was made from.
 
     Attributes
@@ -127,9 +127,6 @@ class RecoveredRoc(Frozen, Tabular):
         """Return plain data for JSON; an infinite or missing threshold becomes None."""
         curve = ("fpr", "tpr", "thresholds", "auc", "auc_direct", "auc_pu")
         return picked(self, *curve, "repair", "proportions")
-
-    def _columns(self) -> dict[str, Any]:
-        return {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
 
     def __repr__(self) -> str:
         return (
@@ -238,16 +235,16 @@ def roc_from_counts(
                 RecoveryWarning,
             )
     if used in _repairs.ONE_BY_ONE:
-        points = _repairs.ONE_BY_ONE[used](observed, proportions)
+        fpr, tpr, thresholds = _repairs.ONE_BY_ONE[used](observed, proportions)
     elif used == "none":
-        points = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
+        fpr, tpr, thresholds = fpr_raw, tpr_raw, observed.thresholds
     else:
         (fpr,), (tpr,) = repaired_rates(used, Samples.of(counts), Shares.of(proportions))
-        points = _repairs.Points(fpr, tpr, observed.thresholds)
+        thresholds = observed.thresholds
     return RecoveredRoc(
-        fpr=points.fpr,
-        tpr=points.tpr,
-        thresholds=points.thresholds,
+        fpr=fpr,
+        tpr=tpr,
+        thresholds=thresholds,
         fpr_raw=fpr_raw,
         tpr_raw=tpr_raw,
         thresholds_raw=observed.thresholds,
@@ -281,11 +278,11 @@ def repaired_rates(
     for i, (tpr_pu, fpr_pu) in enumerate(zip(samples.tpr_pu, samples.fpr_pu, strict=True)):
         roc = PURoc(fpr_pu=fpr_pu, tpr_pu=tpr_pu, thresholds=fpr_pu)
         own = Shares(shares.alpha[i], shares.beta[i])
-        curves.append(_repairs.ONE_BY_ONE[repair](roc, own))
-    fpr, tpr = np.ones((2, len(curves), max(each.fpr.size for each in curves)))
+        curves.append(_repairs.ONE_BY_ONE[repair](roc, own)[:2])
+    rates = np.ones((2, len(curves), max(fpr.size for fpr, _ in curves)))
     for i, each in enumerate(curves):
-        fpr[i, : each.fpr.size], tpr[i, : each.tpr.size] = each.fpr, each.tpr
-    return fpr, tpr
+        rates[:, i, : each[0].size] = each
+    return rates[0], rates[1]
 
 
 def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
@@ -379,7 +376,7 @@ AREA_RULES: tuple[AreaRule, ...] = ("davis-goadrich", "average-precision", "trap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredPr(Frozen, Tabular):
+class RecoveredPr(Frozen, Tabular, columns="threshold recall precision"):
     """A precision-recall curve against the true classes.
 
     Attributes
@@ -432,9 +429,6 @@ class RecoveredPr(Frozen, Tabular):
         """Return plain data for JSON; what is not finite becomes None."""
         curve = ("recall", "precision", "thresholds", "prior", "auc_pr", "auc_pr_pu")
         return picked(self, *curve, "area", "repair", "proportions")
-
-    def _columns(self) -> dict[str, Any]:
-        return {"threshold": self.thresholds, "recall": self.recall, "precision": self.precision}
 
     def __repr__(self) -> str:
         return (

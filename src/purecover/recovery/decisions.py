@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,9 @@ from purecover.recovery.rates import check_data
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecisionCurve(Saved, Frozen, Tabular):
+class DecisionCurve(
+    Saved, Frozen, Tabular, columns="threshold net_benefit standard_error flag_all net_benefit_pu"
+):
     """Net benefit of flagging by probabilities, at each threshold probability.
 
     Attributes
@@ -49,10 +50,6 @@ class DecisionCurve(Saved, Frozen, Tabular):
     def best_without(self) -> FloatArray:
         """Net benefit without probabilities: that of flagging all or none."""
         return np.maximum(self.flag_all, 0.0)
-
-    def _columns(self) -> dict[str, Any]:
-        names = ("net_benefit", "standard_error", "flag_all", "net_benefit_pu")
-        return {"threshold": self.thresholds, **{name: getattr(self, name) for name in names}}
 
     def __repr__(self) -> str:
         useful = self.net_benefit > self.best_without

@@ -14,7 +14,6 @@ random: they label the clear cases first. One number says how far that goes:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,13 +22,10 @@ from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import check_data
+from purecover.recovery.rates import bisected, check_data
 
 LARGEST_THETA = 0.995
 """A theta beyond leaves no overlap of labeled and hidden positives, and no formula."""
-
-N_HALVINGS = 50
-"""Steps of bisection: an AUC to the last digit."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,18 +134,25 @@ def recover_hidden(
 
     # What contradicts labels at random is possible where labeled positives are the easier ones.
     check_data(counts, proportions, warns=False)
-    theta = _check_theta(theta)
-    ease = ndtri(theta)
+    shares = valid.as_real_vector("theta", np.atleast_1d(theta))
+    if shares.min() < 1 - LARGEST_THETA or shares.max() > LARGEST_THETA:
+        must = f"from {1 - LARGEST_THETA:.3f} to {LARGEST_THETA}"
+        hint = "0.5 means that labeled and hidden positives score alike"
+        raise valid.bad_value("theta", must, valid.show(theta), hint)
+    theta, ease = shares, ndtri(shares)
+    least, most = np.zeros((2, theta.size))
+    most += 1
     lowest = float(counts.thresholds[-1])
     threshold = lowest if threshold is None else valid.check_real("threshold", threshold)
     alpha, beta = proportions.alpha, proportions.beta
-    auc_labeled = _solve(
+    auc_labeled = bisected(
         lambda x: (
             beta * (alpha * theta + (1 - alpha) * x)
             + (1 - beta) * (alpha * (1 - harder_auc(x, ease)) + (1 - alpha) / 2)
         ),
+        least,
+        most,
         counts.auc_pu,
-        theta.shape,
     )
     flagged = counts.thresholds >= threshold
     f_l, f_u = (
@@ -160,12 +163,12 @@ def recover_hidden(
         negatives = (f_u - alpha * lower_recall(recall, ease)) / (1 - alpha)
         return beta * recall + (1 - beta) * negatives.clip(0, 1)
 
-    recall_labeled = _solve(labeled_flagged, f_l, theta.shape)
+    recall_labeled = bisected(labeled_flagged, least, most, f_l)
     auc_hidden, recall_hidden = harder_auc(auc_labeled, ease), lower_recall(recall_labeled, ease)
     n_hidden = alpha * counts.n_unlabeled
     share = beta * counts.n_labeled / max(beta * counts.n_labeled + n_hidden, 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.minimum(alpha * recall_hidden / f_u, 1)
+        precision = np.minimum(recall_hidden / (f_u / alpha), 1)  # no product that underflows
     return HiddenPositives(
         theta=theta,
         proportions=proportions,
@@ -240,29 +243,7 @@ def tipping_theta(
     return low
 
 
-def _check_theta(theta: Any) -> FloatArray:
-    values = np.atleast_1d(np.asarray(valid.as_real_vector("theta", np.atleast_1d(theta))))
-    if values.size == 0 or values.min() < 1 - LARGEST_THETA or values.max() > LARGEST_THETA:
-        raise valid.bad_value(
-            "theta",
-            f"from {1 - LARGEST_THETA:.3f} to {LARGEST_THETA}",
-            valid.show(theta),
-            "0.5 means that labeled and hidden positives score alike",
-        )
-    return values
-
-
-def _solve(rising: Any, target: float, shape: tuple[int, ...]) -> FloatArray:
-    """Return where a rising function of a share has the value, or the nearer of 0 and 1."""
-    low, high = np.zeros(shape), np.ones(shape)
-    for _ in range(N_HALVINGS):
-        middle = (low + high) / 2
-        below = rising(middle) < target
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.asarray((low + high) / 2)
-
-
-def harder_auc(auc: FloatArray, ease: FloatArray) -> FloatArray:
+def harder_auc(auc: FloatArray | float, ease: FloatArray) -> FloatArray:
     r"""Return the AUC of hidden positives, given that of labeled ones and the ease.
 
     The ease is the normal quantile of theta, :math:`\Phi^{-1}(\theta)`.
@@ -274,6 +255,4 @@ def harder_auc(auc: FloatArray, ease: FloatArray) -> FloatArray:
 
 def lower_recall(recall: FloatArray | float, ease: FloatArray) -> FloatArray:
     """Return the recall of hidden positives, given that of labeled ones and the ease."""
-    from scipy.special import ndtr, ndtri
-
-    return np.asarray(ndtr(ndtri(recall) - np.sqrt(2) * ease))
+    return harder_auc(recall, np.sqrt(2) * ease)

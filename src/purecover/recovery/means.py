@@ -241,8 +241,7 @@ def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | N
     number as the probability of the class, for an alpha within a quarter of the given one:
     :math:`\tau/(1-\tau) = \frac{c}{1-c}(\beta p/\alpha + (1-\beta)(1-p)/(1-\alpha))`.
     """
-    tops = counts.thresholds if counts.highest is None else counts.highest
-    lowest, highest = float(counts.thresholds[-1]), float(tops.max())
+    lowest, highest = float(counts.thresholds[-1]), float(counts._tops().max())
     if lowest < 0 or highest > 1:
         got = f"values from {lowest:.4g} to {highest:.4g}"
         must = "probabilities of the true class, in [0, 1], for this metric"

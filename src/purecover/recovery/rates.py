@@ -17,7 +17,7 @@ from purecover import _validation as valid
 from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts, check_counts
-from purecover.exceptions import ContradictionError, IdentifiabilityError, RecoveryWarning
+from purecover.exceptions import ContradictionError, RecoveryWarning
 from purecover.proportions import MixtureProportions, check_proportions
 
 
@@ -162,11 +162,8 @@ def observe_rates(
 def _as_rates(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArray, FloatArray]:
     one, two = as_rate(names[0], first), as_rate(names[1], second)
     if one.shape != two.shape and one.ndim and two.ndim:
-        raise valid.bad_value(
-            names[1],
-            f"as long as {names[0]} (shape {one.shape})",
-            f"shape {two.shape}",
-        )
+        must = f"as long as {names[0]} (shape {one.shape})"
+        raise valid.bad_value(names[1], must, f"shape {two.shape}")
     return one, two
 
 
@@ -346,19 +343,6 @@ def refuse_contradiction(counts: ScoreCounts, given: MixtureProportions) -> None
         raise ContradictionError(f"{{function}}: {told}.")
 
 
-def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> None:
-    """Refuse scores below chance, and given alpha and beta that the scores contradict."""
-    if counts.auc_pu <= 0.5:
-        raise IdentifiabilityError(
-            "{function} needs labeled rows that score higher than the unlabeled, got an "
-            f"observed AUC of {counts.auc_pu:.3f}.",
-            hint="either labeled and unlabeled are swapped, or a low score means positive (negate "
-            "the scores)",
-        )
-    if given is not None:
-        refuse_contradiction(counts, given)
-
-
 def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
     """Newcombe's fifth method: invert a score test with Hanley and McNeil's variance."""
     extra = (n_labeled + n_unlabeled) / 2 - 1
@@ -367,18 +351,18 @@ def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tup
         shape = 1 + extra * (1 - theta) / (2 - theta) + extra * theta / (1 + theta)
         return (auc - theta) ** 2 - z**2 * theta * (1 - theta) * shape / (n_labeled * n_unlabeled)
 
-    low = 0.0 if auc == 0 else _root(gap, 1e-15, auc - 1e-12)
-    high = 1.0 if auc == 1 else _root(gap, auc + 1e-12, 1 - 1e-15)
+    low = 0.0 if auc == 0 else float(bisected(lambda theta: -gap(theta), 1e-15, auc - 1e-12))
+    high = 1.0 if auc == 1 else float(bisected(gap, auc + 1e-12, 1 - 1e-15))
     return low, high
 
 
-def _root(gap: Callable[[float], float], low: float, high: float) -> float:
-    """Find the sign change of a function by bisection: ``scipy.optimize`` is slow to import."""
-    rising = gap(low) < 0
+def bisected(rising: Callable[[Any], Any], low: Any, high: Any, value: float = 0.0) -> FloatArray:
+    """Find where rising functions have a value, or the nearer end, without ``scipy.optimize``."""
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if (gap(middle) < 0) == rising else (low, middle)
-    return (low + high) / 2
+        below = rising(middle) < value
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray((low + high) / 2)
 
 
 @public

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,13 +29,8 @@ _ROUNDING = 1e-12
 _TINY = np.finfo(np.float64).tiny
 
 
-@dataclass(frozen=True)
-class Points:
-    """Vertices of a curve."""
-
-    fpr: FloatArray
-    tpr: FloatArray
-    thresholds: FloatArray
+Points: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+# False- and true-positive rates of the points of a curve, and their thresholds.
 
 
 def inside_box(fpr: FloatArray, tpr: FloatArray) -> BoolArray:
@@ -54,7 +49,7 @@ def repair_paper(roc: PURoc, proportions: MixtureProportions | Shares) -> Points
     inside = inside_box(fpr, tpr)
     fpr, tpr = fpr[inside].clip(0, 1), tpr[inside].clip(0, 1)
     order = np.argsort(fpr, kind="stable")
-    return Points(fpr[order], np.maximum.accumulate(tpr[order]), roc.thresholds[inside][order])
+    return fpr[order], np.maximum.accumulate(tpr[order]), roc.thresholds[inside][order]
 
 
 def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
@@ -115,7 +110,7 @@ def repair_hull(roc: PURoc, proportions: MixtureProportions | Shares) -> Points:
         place = np.interp(1, tpr[j - 1 : j + 1], fpr[j - 1 : j + 1])
         fpr, tpr = np.append(fpr[:j], [place, 1]), np.append(tpr[:j], [1, 1])
         thresholds = np.append(thresholds[:j], [np.nan, thresholds[-1]])
-    return Points(fpr.clip(0, 1), tpr.clip(0, 1), thresholds)
+    return fpr.clip(0, 1), tpr.clip(0, 1), thresholds
 
 
 ONE_BY_ONE = {"paper": repair_paper, "hull": repair_hull}

@@ -12,7 +12,7 @@ import numpy as np
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._typing import FloatArray
-from purecover.engines.cells import JointCells, joint_cells
+from purecover.engines.bins import JointCells
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.resampling import thinned_to_draw
 from purecover.report import pipeline
@@ -142,6 +142,8 @@ def count_compared(
     frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
 ) -> ComparedScores:
     """Count the scores of a lazy frame; no bin of a score is on both sides of its threshold."""
+    from purecover.engines.cells import joint_cells
+
     pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth", "judged")
     labeled = parts["labeled"]
     if not isinstance(labeled, str):

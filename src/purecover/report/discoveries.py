@@ -37,7 +37,12 @@ _GROUPS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ErrorRates(Saved, Frozen, Tabular):
+class ErrorRates(
+    Saved,
+    Frozen,
+    Tabular,
+    columns="threshold found fdr fdr_low fdr_high q_value q_low q_high pep pep_low pep_high power",
+):
     """Error rates of all that scores at least so much, and of each score.
 
     Attributes
@@ -110,13 +115,6 @@ class ErrorRates(Saved, Frozen, Tabular):
         """The lowest score with a q-value of at most ``fdr``; infinity if there is none."""
         reached = np.flatnonzero(self.q_value <= check_share("fdr", fdr))
         return float(self.thresholds[reached[-1]]) if reached.size else float("inf")
-
-    def _columns(self) -> dict[str, Any]:
-        names = (
-            "found", "fdr", "fdr_low", "fdr_high", "q_value", "q_low", "q_high", "pep", "pep_low",
-            "pep_high", "power",
-        )  # fmt: skip
-        return {"threshold": self.thresholds} | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         from purecover.documents.formats import number

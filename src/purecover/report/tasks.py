@@ -188,10 +188,12 @@ def read_parts(
             raise valid.bad_type("sample_weight", must, weight)
         yield from count_parts(lazy, columns, labels, min_rows)
         return
-    scores = {name: _numbers(data, name) for name in columns.every_score}
+    # NaN where a score is missing: which tasks that concerns is seen later.
+    names = {f"score[{name}]": name for name in columns.every_score}
+    scores = inputs.read_columns(data, names, may_lack=names)
     size = next(iter(scores.values())).size
-    for name, values in scores.items():
-        valid.check_same_length(f"score[{name}]", values.size, size)
+    for parameter, values in scores.items():
+        valid.check_same_length(parameter, values.size, size)
     if columns.weight is not None:
         weight = inputs.read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
     mass = None if weight is None else valid.as_weights(weight, size)
@@ -213,23 +215,10 @@ def read_parts(
             continue
         beside = {"labeled": marks[0], "negative": marks[1], "weight": mass}
         rows = {key: values for key, values in beside.items() if values is not None}
-        rows |= {f"score[{one}]": scores[one] for one in columns.scores[name]}
+        rows |= {f"score[{one}]": scores[f"score[{one}]"] for one in columns.scores[name]}
         for group, own in split_rows(rows, by):
             for one in columns.scores[name]:
                 yield _part(name if by is None else group, one, own, min_rows)
-
-
-def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
-    """A column of scores, NaN where one is missing: which tasks that concerns is seen later."""
-    if isinstance(data, Mapping):
-        return valid.to_numpy(f"score[{column}]", data[column])
-    import narwhals.stable.v2 as nw
-
-    series = nw.from_native(data, eager_only=True).get_column(column)
-    if series.null_count() and series.dtype.is_numeric():
-        series = series.cast(nw.Float64)
-        return np.asarray(series.fill_null(float("nan")).to_numpy(), dtype=np.float64)
-    return np.asarray(series.to_numpy())
 
 
 def _part(task: Any, score: str, rows: Mapping[str, Any], min_rows: int) -> Part:

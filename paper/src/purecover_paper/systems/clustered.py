@@ -6,7 +6,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -150,8 +150,6 @@ class ClusteredLabels(FeaturePriorEstimator):
     >>> estimator.diagnostics_["n_clusters"], round(estimator.proportions_.alpha, 1)
     (2, 0.4)
     """
-
-    reference: ClassVar[str] = "Kumar & Lambert, PeerJ Computer Science 2023"
 
     estimator: PriorEstimator | None = parameter(None, "estimator")
     _: KW_ONLY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -300,8 +300,6 @@ class DistCurve(PriorEstimator):
     >>> abs(estimator.proportions_.alpha - 0.25) < 0.05
     True
     """
-
-    reference: ClassVar[str] = "Zeiberg, Jain & Radivojac, AAAI 2020"
 
     n_curves: int = parameter(10, "integer", low=1)
     random_state: RandomState = parameter(0, "random_state")

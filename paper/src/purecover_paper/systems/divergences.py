@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -187,8 +187,6 @@ class PearsonDivergence(BumpEstimator):
     True
     """
 
-    reference: ClassVar[str] = "du Plessis & Sugiyama, IEICE Transactions 2014"
-
     def _estimate_rows(self, rows: FeatureRows, rng: np.random.Generator) -> Inclusions:
         few, notes = prepared(rows, rng)
         share = few.n_labeled / (few.n_labeled + few.n_unlabeled)
@@ -366,8 +364,6 @@ class PenalizedL1(BumpEstimator):
     >>> abs(p.alpha - 0.2) < 0.05
     True
     """
-
-    reference: ClassVar[str] = "du Plessis, Niu & Sugiyama, Machine Learning 2017"
 
     n_centers: int = parameter(300, "integer", low=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -259,8 +259,6 @@ class FittedRoc(PriorEstimator):
     >>> abs(estimator.proportions_.alpha - 0.25) < 0.05
     True
     """
-
-    reference: ClassVar[str] = "Sanderson & Scott, AISTATS 2014"
 
     family: Family = parameter("binormal", "choice", choices=get_args(Family))
     n_thresholds: int | None = parameter(500, "integer", low=2, optional=True)

@@ -317,7 +317,6 @@ class GaussianMixtures(FeaturePriorEstimator):
     """
 
     noisy: ClassVar[bool] = True
-    reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
     clean: Literal["test", "never", "always"] = parameter("test", "choice", choices=CLEAN_RULES)
     covariance: Literal["full", "diagonal"] = parameter("full", "choice", choices=COVARIANCES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -125,8 +125,6 @@ class KernelMean(FeaturePriorEstimator):
     >>> abs(estimator.fit(X, labeled).proportions_.alpha - 0.3) < 0.1
     True
     """
-
-    reference: ClassVar[str] = "Ramaswamy, Scott & Tewari, ICML 2016"
 
     variant: Literal["km2", "km1"] = parameter("km2", "choice", choices=("km2", "km1"))
     width: float | None = parameter(None, "real", low=0, closed="neither")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -93,8 +92,6 @@ class PatraSen(PriorEstimator):
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """
-
-    reference: ClassVar[str] = "Patra & Sen, JRSS B 2016; Lin & Long, arXiv 1801.09834"
 
     n_grid: int = parameter(1000, "integer", low=3)
     max_thresholds: int = parameter(1000, "integer", low=10)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -120,8 +120,6 @@ class Regrouping(PriorEstimator):
     >>> round(plain.proportions_.alpha, 1), round(regrouped.proportions_.alpha, 1)
     (0.5, 0.4)
     """
-
-    reference: ClassVar[str] = "Yao, Liu, Han, Gong, Niu, Sugiyama & Tao, ICLR 2022"
 
     estimator: PriorEstimator | None = parameter(None, "estimator")
     _: KW_ONLY

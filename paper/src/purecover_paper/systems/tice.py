@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from itertools import count
-from typing import ClassVar
 
 import numpy as np
 
@@ -115,8 +114,6 @@ class TIcE(FeaturePriorEstimator):
     >>> round(TIcE().fit(X, labeled).proportions_.alpha, 2)
     0.28
     """
-
-    reference: ClassVar[str] = "Bekker & Davis, AAAI 2018"
 
     n_intervals: int = parameter(41, "integer", low=2, high=1000)
     max_bepp: float = parameter(10, "real", low=0)
