@@ -388,9 +388,13 @@ def is_missing(value: object) -> bool:
         return False
 
 
-def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
+def refuse_missing(
+    parameter: str,
+    values: np.ndarray[Any, Any],
+    hint: str = "if missing means unlabeled, fill it with 0 first",
+) -> None:
     """Complain of values that are missing, whatever their spelling."""
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fmM":
         missing = np.isnan(values)
     elif values.dtype.kind in "OT":
         missing = np.array([is_missing(v) for v in values.tolist()], dtype=np.bool_)
@@ -402,7 +406,7 @@ def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
             "free of missing values",
             f"{int(missing.sum())} missing of {values.size} "
             f"(first at row {int(np.flatnonzero(missing)[0])})",
-            "if missing means unlabeled, fill it with 0 first",
+            hint,
         )
 
 
