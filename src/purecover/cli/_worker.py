@@ -27,7 +27,6 @@ from purecover._codec import document_text
 from purecover._progress import show_bars
 from purecover.app.jobs import (
     ANSWERS,
-    FIELDS,
     Evaluate,
     Evaluated,
     Failed,
@@ -38,6 +37,7 @@ from purecover.app.jobs import (
     NextRow,
     ReportRequest,
     Step,
+    form_fields,
     pack,
 )
 from purecover.cli import output
@@ -155,7 +155,7 @@ def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, memory, kind = argv
     show_bars.set(False)
-    output.FIELDS.set(FIELDS)
+    output.FIELDS.set(form_fields())
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))
