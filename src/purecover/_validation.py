@@ -23,6 +23,7 @@ from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 import numpy as np
 
 from purecover._parameters import described, expanded, unexpected
+from purecover._progress import show_bars
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover.exceptions import (
     InvalidInputError,
@@ -80,6 +81,7 @@ def public(call: CallT) -> CallT:
 
     @wraps(call)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        silent = show_bars.set(False) if kwargs.get("progress") is False else None
         try:
             if place is not None and len(args) > place + 1:
                 alike = False
@@ -106,6 +108,9 @@ def public(call: CallT) -> CallT:
                     whole = not (bare or made_with)
                     error.function = owner.__name__ + (f".{call.__name__}" if whole else "")
             raise
+        finally:
+            if silent is not None:
+                show_bars.reset(silent)
 
     if declared:
         wrapper.__signature__ = signature  # type: ignore[attr-defined]

@@ -642,6 +642,16 @@ def cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
     return out
 
 
+def cut_of_top(counts: ScoreCounts, n: int) -> float:
+    """Return the lowest score that no more than n unlabeled rows reach.
+
+    Of equal scores all are above it or none, unless they are the best.
+    """
+    flagged = np.cumsum(counts.unlabeled)
+    last = max(int(np.searchsorted(flagged, n, side="right")) - 1, int((flagged <= 0).sum()))
+    return float(counts.thresholds[last])
+
+
 @public
 def auc_pu_variance(counts: ScoreCounts) -> float:
     r"""Variance of :func:`auc_pu` by the method of DeLong.
