@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from purecover import _validation as valid
+from purecover._progress import busy
 from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
 from purecover.audit.answers import Outlook, Strata, posterior_of
@@ -60,6 +61,7 @@ def outlooks(
 
 
 @public
+@busy()
 def draw(
     scores: ArrayLike,
     labeled: ArrayLike,
@@ -171,6 +173,7 @@ def _best_for(
 
 
 @public
+@busy()
 def plan(
     scores: ArrayLike | None = None,
     labeled: ArrayLike | None = None,

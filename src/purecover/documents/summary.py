@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from purecover._typing import Target
 from purecover.documents.formats import (
+    TOO_WIDE,
     WIDE,
     bounded,
     capitalized,
@@ -55,17 +56,17 @@ PRICES = {
         "purecover judge FILE",
         "audit.draw(scores, labeled)",
     ),
+    "labeled-rows": (
+        "judge ten labeled rows, too",
+        "purecover audit sample FILE --n-labeled 10",
+        "audit.draw(scores, labeled, n_labeled=10)",
+    ),
     "limit": (
         "a sure limit, such as alpha at most {limit:g}",
         "--alpha 0..{limit:g}",
         "alpha=(0, {limit:g})",
     ),
     "clean-labels": ("all labels are verified", "--beta 1", "beta=1"),
-    "labeled-rows": (
-        "judge ten labeled rows",
-        "purecover audit sample FILE --n-labeled 10",
-        "audit.draw(scores, labeled, n_labeled=10)",
-    ),
     "pure-top": (
         "the highest scores are all positives",
         "--assume pure-top",
@@ -245,6 +246,9 @@ def metric_tables(report: PUReport) -> list[Table]:
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
     lines = [alpha_line(report), range_line(report), SCOPE]
+    shown = (report.intervals.get(name) for name in (*_OVERALL, *_AT_THRESHOLD))
+    if any(bounded(interval) and interval.width > TOO_WIDE for interval in shown):
+        lines[-1] += f" A dash: the interval is wider than {TOO_WIDE:g}."
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
     target = target_of(report)
@@ -324,11 +328,9 @@ def range_line(report: PUReport) -> str:
     if ends[1] >= p.beta:  # rounded: alpha is next to beta
         return ""
     low, high = (min(0.5 + seen / (p.beta - alpha), 1.0) for alpha in ends)
-    precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
-    return (
-        f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
-        f"{precision}."
-    )
+    precision = " or ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
+    alphas = " or ".join(f"{100 * alpha:.3g} %" for alpha in ends)
+    return f"If alpha is {alphas}: AUC {low:.3f} or {high:.3f}, precision {precision}."
 
 
 SMALLEST_DELTA = 1e-3
@@ -401,27 +403,31 @@ def cautions(report: PUReport) -> list[Caution]:
 def price_blocks(report: PUReport, file: str | None) -> list[Block]:
     """Return ways to narrow the interval of the AUC by a fifth or more, and their options.
 
-    Nothing where something contradicts the data, or where the interval is narrow. Options are
-    those of the shell for a ``file``, else those of Python.
+    Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
+    something contradicts the data, or where the interval is narrow. Options are those of the shell
+    for a ``file``, else those of Python.
     """
     if not report.prices or cautions(report):
         return []
     rows, note = [], []
+    widths = {price.name: price.high - price.low for price in report.prices}
     named = file if file is not None and _IN_COMMANDS.fullmatch(file) else "FILE"
     for price in report.prices:
         known = {"limit": price.limit, "threshold": report.threshold}
         words, command, call = (text.format(**known) for text in PRICES[price.name])
         how = call if file is None else command.replace("FILE", named)
         metric = "precision" if price.name == "flagged-rows" else "roc_auc"
-        now, width = report.intervals.get(metric), price.high - price.low
+        now, width = report.intervals.get(metric), widths[price.name]
         if not bounded(now) or now.width <= WIDE:
+            continue
+        if price.name == "labeled-rows" and width > 0.9 * widths["ten-rows"]:
             continue
         if width > 0.8 * now.width:
             if price.name == "more-rows":
                 note.append("More rows like these would narrow it by less than a fifth.")
         elif metric == "precision":
-            text = f"To know precision, {words} (then about {width:.2f} wide): {how}"
-            note += [text] if now.width > _OPEN else []
+            text = f"To know precision, {words} (then about {width:.2f} wide):"
+            note += [text, f"  {how}"] if now.width > _OPEN else []
         else:
             auc = f"{price.low:.2f} to {price.high:.2f}"
             if price.name.endswith("rows"):  # where the interval will be is not known yet
