@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from purecover.documents import formats, summary
 from purecover.documents.details import interval_methods, proportions_facts, resamples
-from purecover.documents.parts import Block, Caution, Headline, Row, Table, fact_tables
+from purecover.documents.parts import Block, Headline, Row, Table, fact_tables
 
 if TYPE_CHECKING:
+    from purecover.checks.base import CheckResult
     from purecover.report.compare import ScoreComparison
 
 _MAIN = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1")
@@ -71,13 +72,12 @@ def comparison_headline(comparison: ScoreComparison) -> Headline:
     """Say which model is ahead, by how much, whether chance can explain it, and what to mind."""
     first, *more = _ahead(comparison)
     cautions = []
-    for code, severity, message, hint, names in findings_by_score(comparison):
-        if severity != "note":
+    for check, names in findings_by_score(comparison):
+        if check.severity != "note":
             every = len(names) == len(comparison.reports)
             named = ", ".join(formats.shortened(name, _MAX_NAME) for name in names)
             whose = "all models" if every else formats.cut(named, 2 * _MAX_NAME)
-            text = f"Warning: {message.rstrip('.')} ({code}; {whose})."
-            cautions.append(Caution(severity, [code], text, formats.capitalized(hint)))
+            cautions.append(summary.caution(check, f"; {whose}"))
     return Headline([first], more, cautions)
 
 
@@ -159,15 +159,14 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
     )
 
 
-def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, str, list[str]]]:
-    """Code, severity, message, hint and scores of checks that found something, by severity.
+def findings_by_score(comparison: ScoreComparison) -> list[tuple[CheckResult, list[str]]]:
+    """Return checks that found something with the scores where they did, by severity.
 
     Where messages differ in their numbers, that of the first score stands for all.
     """
-    found: dict[tuple[str, str], tuple[str, str, list[str]]] = {}
+    found: dict[tuple[int, str], tuple[CheckResult, list[str]]] = {}
     for name, report in comparison.reports.items():
         for check in report.findings:
-            key = (check.severity, check.code)
-            found.setdefault(key, (check.message, check.hint, []))[2].append(name)
-    ordered = sorted(found.items(), key=lambda item: (_SEVERITIES.index(item[0][0]), item[0][1]))
-    return [(code, severity, *rest) for (severity, code), rest in ordered]
+            key = _SEVERITIES.index(check.severity), check.code
+            found.setdefault(key, (check, []))[1].append(name)
+    return [found[key] for key in sorted(found)]

@@ -137,7 +137,9 @@ def _metrics(report: PUReport) -> Section:
     }
     rows = [answers.metric_row(report, name, 4) for name in shown_metrics(report.metrics)]
     tables = answers.tables_by_kind(report, rows, headings)
-    notes = [f"Precision and AUC-PR are of {population(report)} ({report.proportions.scenario})."]
+    notes = [
+        f"Precision and AUC-PR are of {answers.population(report)} ({report.proportions.scenario})."
+    ]
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
         notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
@@ -158,16 +160,6 @@ def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:
     parts = [f"{' / '.join(t)}: {method}" for method, t in methods.items() if method != common]
     parts.append(f"the others: {common}" if parts else common)
     return "; ".join(parts)
-
-
-def population(report: PUReport) -> str:
-    """The rows that precision refers to."""
-    named = {
-        "deployment": "rows like the unlabeled",
-        "pooled": "labeled and unlabeled rows together",
-    }
-    other = f"a population with {share(report.metrics.prior)} positives"
-    return named.get(str(answers.target_of(report)), other)
 
 
 def _unlabeled(report: PUReport) -> Section:
