@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from purecover._typing import Target
 from purecover.documents.formats import (
+    TOO_WIDE,
     WIDE,
     bounded,
     capitalized,
@@ -28,6 +29,7 @@ from purecover.recovery.metrics import METRICS, MetricOptions
 from purecover.recovery.rates import map_rates
 
 if TYPE_CHECKING:
+    from purecover.checks.base import CheckResult
     from purecover.counts import ScoreCounts
     from purecover.proportions import MixtureProportions
     from purecover.report.results import PUReport
@@ -55,17 +57,17 @@ PRICES = {
         "purecover judge FILE",
         "audit.draw(scores, labeled)",
     ),
+    "labeled-rows": (
+        "judge ten labeled rows, too",
+        "purecover audit sample FILE --n-labeled 10",
+        "audit.draw(scores, labeled, n_labeled=10)",
+    ),
     "limit": (
         "a sure limit, such as alpha at most {limit:g}",
         "--alpha 0..{limit:g}",
         "alpha=(0, {limit:g})",
     ),
     "clean-labels": ("all labels are verified", "--beta 1", "beta=1"),
-    "labeled-rows": (
-        "judge ten labeled rows",
-        "purecover audit sample FILE --n-labeled 10",
-        "audit.draw(scores, labeled, n_labeled=10)",
-    ),
     "pure-top": (
         "the highest scores are all positives",
         "--assume pure-top",
@@ -245,13 +247,13 @@ def metric_tables(report: PUReport) -> list[Table]:
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
     lines = [alpha_line(report), range_line(report), SCOPE]
+    shown = (report.intervals.get(name) for name in (*_OVERALL, *_AT_THRESHOLD))
+    if any(bounded(interval) and interval.width > TOO_WIDE for interval in shown):
+        lines[-1] += f" A dash: the interval is wider than {TOO_WIDE:g}."
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
-    target = target_of(report)
-    if target == "pooled":
-        lines[-1] += " Precision is for labeled and unlabeled rows together."
-    elif not isinstance(target, str):
-        lines[-1] += f" Precision is for a population with {share(target)} positives."
+    if target_of(report) != "deployment":
+        lines[-1] += f" Precision is for {population(report)}."
     return [line for line in lines if line]
 
 
@@ -324,11 +326,9 @@ def range_line(report: PUReport) -> str:
     if ends[1] >= p.beta:  # rounded: alpha is next to beta
         return ""
     low, high = (min(0.5 + seen / (p.beta - alpha), 1.0) for alpha in ends)
-    precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
-    return (
-        f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
-        f"{precision}."
-    )
+    precision = " or ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
+    alphas = " or ".join(f"{100 * alpha:.3g} %" for alpha in ends)
+    return f"If alpha is {alphas}: AUC {low:.3f} or {high:.3f}, precision {precision}."
 
 
 SMALLEST_DELTA = 1e-3
@@ -379,18 +379,25 @@ def target_of(report: PUReport) -> Target:
     return next(fits, prior)
 
 
+def population(report: PUReport) -> str:
+    """The rows that precision refers to."""
+    named = {
+        "deployment": "rows like the unlabeled",
+        "pooled": "labeled and unlabeled rows together",
+    }
+    other = f"a population with {share(report.metrics.prior)} positives"
+    return named.get(str(target_of(report)), other)
+
+
+def caution(check: CheckResult, whose: str = "") -> Caution:
+    """Return a finding with its advice."""
+    text = f"Warning: {check.message.rstrip('.')} ({check.code}{whose})."
+    return Caution(check.severity, [check.code], text, capitalized(check.hint))
+
+
 def cautions(report: PUReport) -> list[Caution]:
     """Return findings that contradict the data, with advice; of many, the first few."""
-    found = [
-        Caution(
-            check.severity,
-            [check.code],
-            f"Warning: {check.message.rstrip('.')} ({check.code}).",
-            capitalized(check.hint),
-        )
-        for check in report.findings
-        if check.severity != "note"
-    ]
+    found = [caution(check) for check in report.findings if check.severity != "note"]
     most = 1 if report.contradicted else _MOST_CAUTIONS  # others follow from the contradiction
     if rest := [each.codes[0] for each in found[most:]]:
         text = f"Further warnings in the details: {', '.join(rest)}."
@@ -401,27 +408,31 @@ def cautions(report: PUReport) -> list[Caution]:
 def price_blocks(report: PUReport, file: str | None) -> list[Block]:
     """Return ways to narrow the interval of the AUC by a fifth or more, and their options.
 
-    Nothing where something contradicts the data, or where the interval is narrow. Options are
-    those of the shell for a ``file``, else those of Python.
+    Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
+    something contradicts the data, or where the interval is narrow. Options are those of the shell
+    for a ``file``, else those of Python.
     """
     if not report.prices or cautions(report):
         return []
     rows, note = [], []
+    widths = {price.name: price.high - price.low for price in report.prices}
     named = file if file is not None and _IN_COMMANDS.fullmatch(file) else "FILE"
     for price in report.prices:
         known = {"limit": price.limit, "threshold": report.threshold}
         words, command, call = (text.format(**known) for text in PRICES[price.name])
         how = call if file is None else command.replace("FILE", named)
         metric = "precision" if price.name == "flagged-rows" else "roc_auc"
-        now, width = report.intervals.get(metric), price.high - price.low
+        now, width = report.intervals.get(metric), widths[price.name]
         if not bounded(now) or now.width <= WIDE:
+            continue
+        if price.name == "labeled-rows" and width > 0.9 * widths["ten-rows"]:
             continue
         if width > 0.8 * now.width:
             if price.name == "more-rows":
                 note.append("More rows like these would narrow it by less than a fifth.")
         elif metric == "precision":
-            text = f"To know precision, {words} (then about {width:.2f} wide): {how}"
-            note += [text] if now.width > _OPEN else []
+            text = f"To know precision, {words} (then about {width:.2f} wide):"
+            note += [text, f"  {how}"] if now.width > _OPEN else []
         else:
             auc = f"{price.low:.2f} to {price.high:.2f}"
             if price.name.endswith("rows"):  # where the interval will be is not known yet
