@@ -177,12 +177,9 @@ def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
     for name in TITLES:
         lines += figure_lines(name, by_group)
-<<<<<<< HEAD
-=======
     error = error_over_tables(by_group["labels at random"])
     lines += [f"Standard error of the first interval score of the AUC, over tables: {error:.3f}."]
-    lines += [FORMER, ""]
->>>>>>> main
+    lines.append("")
     compared = {title: rows for title, rows in by_group.items() if title in COMPARED}
     lines += ["## Estimators: mean size of the error of the AUC, labels at random", ""]
     lines += ["Those of clean labels take beta as 1.", "", *estimator_lines("errors", compared)]
