@@ -65,14 +65,14 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
 
     given = task.request.given
     columns = Columns.among(given)
-    roles = {role: given.pop(role, None) for role in ("truth", "groups")}
-    settings = {n: value for n, value in given.items() if n not in Columns.__dataclass_fields__}
+    if given.pop("judged", False):
+        given["judged"] = ANSWERS
+    beside = {role: given.pop(role, None) for role in ("truth", "groups", "judged")}
+    settings = {name: value for name, value in given.items() if name not in vars(columns)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=PurecoverWarning)
         tell(Step("Reading"))
-        if settings.pop("judged", False):
-            roles["judged"] = ANSWERS
-        rows = read_rows(task.file, columns, several=True, **roles)
+        rows = read_rows(task.file, columns, several=True, **beside)
         tell(Step(f"Evaluating {rows.labeled.size:,} rows"))
 
         def advance(done: int, total: int) -> None:
@@ -99,8 +99,7 @@ def judge_rows(task: Judge) -> Judged:
     from purecover.cli.rows import Columns, read_rows
 
     wanted = task.request
-    given = {n: v for n, v in msgspec.structs.asdict(wanted).items() if v is not msgspec.UNSET}
-    columns = Columns.among(given | {"score": (wanted.score,)})
+    columns = Columns.among(wanted.given | {"score": (wanted.score,)})
     rows = read_rows(task.file, columns, cells=list)
     judging = Judging(
         rows.scores,
@@ -109,7 +108,7 @@ def judge_rows(task: Judge) -> Judged:
         cells=shown_cells(rows),
         figure=wanted.figure,
         judge=wanted.judge,
-        review=given.get("review"),
+        review=wanted.given.get("review"),
     )
     for row, word in wanted.answers:
         judging.answer(word, row)
@@ -142,13 +141,6 @@ def _command(file: str, request: ReportRequest) -> str:
             values = value if isinstance(value, tuple) else (value,)
             words += [f"{option}={item}" for item in values]
     return shlex.join(["purecover", "evaluate", file, *words, "--json", "--html=report.html"])
-
-
-def look(task: Look) -> Looked:
-    """Columns and first rows of a file that was just dropped."""
-    from purecover.cli.look import peek
-
-    return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, Looked)
 
 
 def main(argv: list[str]) -> None:
@@ -188,7 +180,11 @@ def main(argv: list[str]) -> None:
 def _do(task: Task, tell: Tell) -> Looked | Evaluated | Judged:
     if isinstance(task, Evaluate):
         return make_report(task, tell)
-    return look(task) if isinstance(task, Look) else judge_rows(task)
+    if isinstance(task, Judge):
+        return judge_rows(task)
+    from purecover.cli.look import peek
+
+    return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, Looked)
 
 
 def _answers() -> Tell:

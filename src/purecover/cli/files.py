@@ -276,8 +276,6 @@ def _on_disk(file: str, folder: Path) -> str:
             return file if raw.seekable() else _copied(raw, folder)
     except FileNotFoundError:
         raise CommandError(f"there is no file {show(file)}.") from None
-    except IsADirectoryError:
-        raise CommandError(f"{show(file)} is a directory, not a file.") from None
     except UnicodeError:
         raise CommandError(
             f"{show(file)} cannot be opened: its name is not UTF-8.\n"
