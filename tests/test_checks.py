@@ -20,7 +20,7 @@ from purecover.checks import CHECKS, CheckContext, list_checks, run_checks
 from purecover.checks.base import contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.sources import RankTest, SourcesEstimate
+from purecover.estimators.sources import KindsTest, RankTest, SourcesEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals import Interval
 from purecover.proportions import MixtureProportions
@@ -161,6 +161,12 @@ def dated(probability, p_value):
     return drawn(BINORMAL, dates=test)
 
 
+def kinds(found, p_value):
+    expected = {"bat": 5.0, "bird": 5.0}
+    test = KindsTest(found={"bat": found, "bird": 10 - found}, expected=expected, p_value=p_value)
+    return drawn(BINORMAL, kinds=test)
+
+
 def estimate_of(*ends):
     """An estimate of alpha, with the interval between both ends if there are any."""
     intervals = alpha_between(*ends) if ends else {}
@@ -264,6 +270,12 @@ CASES = {
         "as many as judged rows allow": (lambda: counted(500, audit=Audited("")), "quiet"),
         "clear cases more often": (lambda: counted(450, 1e-4), "fired"),
         "no sources": (estimated, "not applicable"),
+    },
+    "PU025": {
+        "one kind less": (lambda: kinds(8, 1e-3), "fired"),
+        "one kind more": (lambda: kinds(2, 0.03), "fired"),
+        "by chance": (lambda: kinds(6, 0.4), "quiet"),
+        "no kinds": (estimated, "not applicable"),
     },
     "PU017": {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),

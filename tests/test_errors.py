@@ -132,6 +132,12 @@ VALID = {
         "second": [1, 0, 1, 0, 0, 0],
         "scores": [6, 5, 4, 3, 2, 1],
     },
+    "compare_label_kinds": {
+        "kinds": ["a", "a", "b", "b"],
+        "labeled": [1, 0, 1, 0],
+        "found": [0, 1, 0, 0],
+        "strata": [0, 0, 0, 0],
+    },
     "compare_label_dates": {**ROWS, "dates": [3, 1, 2, 2, 0, 0]},
     "ScoreCounts.from_scores": ROWS,
     "ScoreCounts.from_frame": {"frame": ROWS, "score": "scores", "labeled": "labeled"},

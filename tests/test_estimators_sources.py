@@ -1,13 +1,13 @@
-"""Dates and sources of labels: closed forms, simulated worlds, and refusals."""
+"""Dates, kinds and sources of labels: closed forms, simulated worlds, and refusals."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu
+from scipy.stats import hypergeom, mannwhitneyu
 
 import purecover as pu
-from purecover.estimators import compare_label_dates, count_by_two_sources
+from purecover.estimators import compare_label_dates, compare_label_kinds, count_by_two_sources
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
 
@@ -99,6 +99,58 @@ def test_the_test_of_dates_is_that_of_mann_and_whitney() -> None:
     assert compare_label_dates(scores, np.arange(60) < 59, days) == found
 
 
+def test_the_test_of_two_kinds_is_exact() -> None:
+    kinds = np.repeat(["bird", "bat"], 50)
+    labeled, found = np.arange(100) % 50 < np.repeat([30, 10], 50), np.zeros(100, dtype=bool)
+    found[30:32] = found[60:68] = True
+    test = compare_label_kinds(kinds, labeled, found)
+    numbers = np.arange(11)
+    gap = np.abs(numbers - 10 * 18 / 50)
+    exact = hypergeom(50, 18, 10).pmf(numbers)[gap >= gap[8]].sum()
+    assert test.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 9999))
+    assert (test.extreme, test.found["bat"]) == ("bat", 8)
+    assert test.expected == pytest.approx({"bat": 3.6, "bird": 6.4})
+    # A stratum of its own for each kind says nothing of kinds.
+    assert compare_label_kinds(kinds, labeled, found, kinds == "bat").p_value == 1
+
+
+def by_kind(rng, ease):
+    """A world whose kinds differ in prevalence and difficulty; the second is labeled less often."""
+    n, kind = 4000, rng.integers(0, 3, 4000)
+    positive = rng.random(n) < np.array([0.1, 0.3, 0.5])[kind]
+    scores = rng.normal(size=n) + positive * np.array([0.5, 1.0, 2.0])[kind] - kind
+    labeled = positive & (rng.random(n) < np.array([0.3, 0.3 * ease, 0.3])[kind])
+    design = pu.audit.draw(scores, labeled, 60, design="stratified", random_state=rng)
+    return {"scores": scores, "labeled": labeled, "kind": kind}, design, positive
+
+
+def test_kinds_that_differ_have_no_finding_if_labels_are_random() -> None:
+    rng, n, low = np.random.default_rng(8), 200, 0
+    for _ in range(n):
+        rows, design, positive = by_kind(rng, 1.0)
+        found = positive & np.isin(np.arange(positive.size), design.rows) & ~rows["labeled"]
+        strata = np.searchsorted(np.sort(design.cuts), rows["scores"], side="right")
+        low += compare_label_kinds(rows["kind"], rows["labeled"], found, strata).p_value < 0.05
+    assert low / n < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+
+
+def test_reports_warn_of_a_kind_that_is_labeled_less() -> None:
+    rows, design, positive = by_kind(np.random.default_rng(9), 0.1)
+    report = pu.evaluate(
+        rows,
+        score="scores",
+        labeled="labeled",
+        label_kinds="kind",
+        judged=design.answer(positive[design.rows]),
+        n_resamples=0,
+    )
+    check = {each.code: each for each in report.checks}["PU025"]
+    assert check.outcome == "warning"
+    assert "are of kind '1'" in check.message
+    assert "labeled less" in check.message
+    assert "PU025" in str(report)
+
+
 def reported(rng, n=2000, ease=0.0, trend=0.0, alpha_off=0.0):
     """The checks and the report of one world with two sources and dates."""
     scores, positive = positives(rng, n)
@@ -164,6 +216,20 @@ def test_dates_and_sources_need_rows() -> None:
             pu.evaluate(**rows, **{name: value}, groups=[1, 2, 3, 1])
         with pytest.raises(InvalidInputError, match=f"'{name}'"):
             pu.evaluate(counts, alpha=0.1, n_resamples=0, **{name: value})
+    with pytest.raises(InvalidInputError, match="'label_kinds'"):
+        pu.evaluate(**rows, label_kinds=[0, 1, 0, 1])
+    unanswered = pu.evaluate(
+        **(rows | {"alpha": None}),
+        label_kinds=[0, 1, 0, 1],
+        judged=[None, None, False, False],
+        assume=["random-verdicts"],
+    )
+    checks = {check.code: check.outcome for check in unanswered.checks}
+    assert checks["PU025"] == "not applicable"
+    for wrong in ({"kinds": ["a", None, "b", "b"]}, {"kinds": ["a"] * 4}, {"found": [1, 0, 0, 0]}):
+        given = {"kinds": [0, 1, 0, 1], "labeled": [1, 1, 0, 0], "found": [0, 0, 1, 0], **wrong}
+        with pytest.raises(InvalidInputError, match=f"'{next(iter(wrong))}'"):
+            compare_label_kinds(**given)
     with pytest.raises(InvalidInputError, match="got 1 rows that differ"):
         pu.evaluate(**rows, label_sources=([1, 1, 1, 0], [1, 0, 0, 0]))
 

@@ -16,7 +16,7 @@ from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.sources import RankTest, SourcesEstimate
+from purecover.estimators.sources import KindsTest, RankTest, SourcesEstimate
 from purecover.proportions import MixtureProportions, UncertainProportions
 from purecover.recovery.curves import RecoveredRoc
 from purecover.recovery.rates import check_data
@@ -120,6 +120,8 @@ class CheckContext:
         Scores of rows labeled earlier against those labeled later, if dates were given.
     sources : SourcesEstimate or None
         The number of positives by two sources of labels, if these were given.
+    kinds : KindsTest or None
+        Kinds of labeled rows against those of positives that judges found, if kinds were given.
     """
 
     counts: ScoreCounts
@@ -136,6 +138,7 @@ class CheckContext:
     audit: UncertainProportions | None = None
     dates: RankTest | None = None
     sources: SourcesEstimate | None = None
+    kinds: KindsTest | None = None
 
     @public
     def __post_init__(self) -> None:
@@ -222,6 +225,7 @@ NEEDED = {
     "audit": "no rows were judged.",
     "dates": "no dates of labels were given.",
     "estimation": "alpha and beta were given.",
+    "kinds": "no kinds of rows were given, or judges found no positive.",
     "prior": "no target was named.",
     "sources": "no sources of labels were given.",
     "threshold": "no threshold is in use.",

@@ -704,6 +704,22 @@ def sources_disagree(context: CheckContext) -> Finding:
     )
 
 
+@check("PU025", "some kinds of positives are labeled more often", "note", "random labels", "kinds")
+def kinds_disagree(context: CheckContext) -> Finding:
+    """The positives that judges find are of the same kinds as labeled ones if labels are random."""
+    test: Any = context.kinds
+    if test.p_value > SIGNIFICANCE:
+        return quiet(f"{test}. Random labels are not contradicted.")
+    kind = test.extreme
+    how = "less" if test.found[kind] > test.expected[kind] else "more"
+    return fired(
+        f"{test}: these were labeled {how} often than others.",
+        "evaluate each kind alone if it has enough labeled rows; for all positives see "
+        "judge_hidden.",
+        "warning" if test.p_value <= FALSE_ALARM_RATE else "note",
+    )
+
+
 def _alpha_ends(context: CheckContext, level: float) -> tuple[float, float] | None:
     """Return the interval of alpha, one value twice if alpha was given, None if it is unknown."""
     if context.audit is not None:

@@ -19,4 +19,5 @@ from purecover.estimators.ratios import RocSlope as RocSlope
 from purecover.estimators.reference import ReferencePosterior as ReferencePosterior
 from purecover.estimators.scar import scar_test as scar_test
 from purecover.estimators.sources import compare_label_dates as compare_label_dates
+from purecover.estimators.sources import compare_label_kinds as compare_label_kinds
 from purecover.estimators.sources import count_by_two_sources as count_by_two_sources

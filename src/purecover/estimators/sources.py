@@ -1,7 +1,8 @@
-"""Dates of labels and sources of labels: a test, and an estimate of the number of positives."""
+"""Dates, kinds and sources of labels: tests, and an estimate of the number of positives."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from purecover.intervals.interval import Interval, check_level
 SIGNIFICANCE = 0.05
 MOST_STRATA, FEWEST_BOTH = 10, 8
 """Bands of scores, and the rows that both sources label in each of them."""
+_PERMUTATIONS = 9_999
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +129,130 @@ def date_test(values: FloatArray, labeled: BoolArray, dates: ArrayLike, paramete
     middle = np.sort(when)[(when.size - 1) // 2]
     early = when <= (middle if middle < order[-1] else order[-2])
     return _rank_test([values[early]], [values[~early]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindsTest(Saved):
+    """Comparison of the kinds of labeled rows with those of positives found among the unlabeled.
+
+    Attributes
+    ----------
+    found : mapping of str to int
+        Positives found, by kind.
+    expected : mapping of str to float
+        How many of them labels at random would leave in each kind.
+    p_value : float
+        Of equal shares of labeled rows among the positives of every kind.
+    """
+
+    found: Mapping[str, int]
+    expected: Mapping[str, float]
+    p_value: float
+
+    @property
+    def extreme(self) -> str:
+        """The kind with the largest difference for its size."""
+        gaps = {kind: (self.found[kind] - mean) ** 2 / mean for kind, mean in self.expected.items()}
+        return max(gaps, key=gaps.__getitem__)
+
+    def __str__(self) -> str:
+        kind = self.extreme
+        return (
+            f"of {sum(self.found.values()):,} positives found, {self.found[kind]:,} are of kind "
+            f"{kind!r}; labels at random give {self.expected[kind]:.1f} (p = {self.p_value:.2g})"
+        )
+
+
+@public
+def compare_label_kinds(
+    kinds: ArrayLike, labeled: ArrayLike, found: ArrayLike, strata: ArrayLike | None = None
+) -> KindsTest:
+    r"""Test whether positives of some kinds are labeled more often than those of others.
+
+    Parameters
+    ----------
+    kinds : array-like of shape (n,)
+        The kind of each row, such as a species group or a class of products. Only those of labeled
+        rows and of `found` ones are used.
+    labeled : array-like of shape (n,)
+        True where a row carries the positive label.
+    found : array-like of shape (n,)
+        True where a judge found an unlabeled row positive.
+    strata : array-like of shape (n,), optional
+        The stratum of each row, if judged rows were drawn from strata, as by
+        :func:`purecover.audit.draw`. Within a stratum the judged unlabeled rows must be a random
+        sample of the unlabeled ones.
+
+    Returns
+    -------
+    KindsTest
+        A small ``p_value`` contradicts labels at random.
+
+    See Also
+    --------
+    purecover.audit.judge_hidden : Metrics of all positives from judged rows.
+
+    Notes
+    -----
+    If labels are at random, the positives found in a stratum and its labeled rows have kinds of one
+    distribution. With :math:`t_{sk}` of both of kind *k* in stratum *s*, of :math:`t_s` in all, and
+    :math:`m_s` found, the numbers of each kind found are multivariate hypergeometric with mean
+    :math:`m_s t_{sk} / t_s`. The statistic is Pearson's, of sums over strata:
+
+    .. math::
+
+        \sum_k \frac{(O_k - E_k)^2}{E_k}, \qquad E_k = \sum_s m_s \frac{t_{sk}}{t_s}.
+
+    Its p-value is from 9,999 permutations and is valid for any number of rows, and if kinds differ
+    in their share of positives and in how hard they are. Labels are taken to be right.
+
+    There is no such test without judged rows: few labels of a kind can mean few positives of it.
+
+    Examples
+    --------
+    >>> from purecover.estimators import compare_label_kinds
+    >>> kinds = ["bird"] * 50 + ["bat"] * 50
+    >>> labeled = [1] * 30 + [0] * 20 + [1] * 10 + [0] * 40
+    >>> found = [0] * 30 + [1] * 2 + [0] * 28 + [1] * 8 + [0] * 32
+    >>> print(compare_label_kinds(kinds, labeled, found))
+    of 10 positives found, 8 are of kind 'bat'; labels at random give 3.6 (p = 0.0029)
+    """
+    columns = {"kinds": kinds, "labeled": labeled, "found": found}
+    values = valid.to_numpy("kinds", kinds)
+    # The size of most of the three, so that complaints name the one that differs.
+    size = sorted(valid.to_numpy(name, each).size for name, each in columns.items())[1]
+    valid.check_same_length("kinds", values.size, size)
+    own, other = (
+        encode_labels(column, size, parameter=name)[0]
+        for name, column in (("labeled", labeled), ("found", found))
+    )
+    if (own & other).any() or not (own.any() and other.any()):
+        raise valid.bad_value("found", "True for unlabeled rows alone, one at least", "others")
+    places = np.zeros(size) if strata is None else valid.as_real_vector("strata", strata)
+    valid.check_same_length("strata", places.size, size)
+    known = own | other
+    if any(map(is_missing, values[known].tolist())):
+        raise valid.bad_value("kinds", "given for labeled and for found rows", "missing kinds")
+    names, kind = np.unique(values[known].astype(str), return_inverse=True)
+    if names.size < 2:
+        raise valid.bad_value("kinds", "of two kinds at least", "one")
+    rng, mean = np.random.default_rng(0), np.zeros(names.size)
+    drawn = np.zeros((_PERMUTATIONS, names.size))
+    for stratum in np.unique(places[other]):
+        here = places[known] == stratum
+        total = np.bincount(kind[here], minlength=names.size)
+        n_found = int(other[known][here].sum())
+        mean += n_found * total / total.sum()
+        drawn += rng.multivariate_hypergeometric(total, n_found, _PERMUTATIONS)
+    seen = np.bincount(kind[other[known]], minlength=names.size)
+    some = mean > 0
+    chance = (((drawn - mean)[:, some]) ** 2 / mean[some]).sum(axis=1)
+    gap = ((seen - mean)[some] ** 2 / mean[some]).sum()
+    return KindsTest(
+        found=dict(zip(names[some].tolist(), seen[some].tolist(), strict=True)),
+        expected=dict(zip(names[some].tolist(), mean[some].tolist(), strict=True)),
+        p_value=float((1 + (chance >= gap - 1e-9).sum()) / (1 + _PERMUTATIONS)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -156,6 +156,7 @@ class ScoredRows:
     judged: JudgedRows | None = None
     dates: origins.RankTest | None = None
     sources: origins.SourcesEstimate | None = None
+    kinds: origins.KindsTest | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,10 +270,10 @@ def read_rows(
             columns["judged"] = None
         names = _column_names(data, columns)
         if lazy_frame(data) is not None:
-            needs = ("groups", "truth", "judged", "label_dates", *SOURCES)
+            needs = ("groups", "truth", "judged", "label_dates", "label_kinds", *SOURCES)
             refuse_with_lazy({**names, "judged": drawn}, *needs)
             return ScoredRows(count_lazy(data, names, labels, keep))
-        found = read_columns(data, names, may_lack=("label_dates",))
+        found = read_columns(data, names, may_lack=("label_dates", "label_kinds"))
         columns = {name: found.get(name) for name in columns}
         columns["judged"] = columns["judged"] if isinstance(drawn, str) else drawn
         data = columns["score"]
@@ -285,9 +286,10 @@ def read_rows(
         )
     valid.check_alignment(data, columns["labeled"])
     scores = valid.as_real_vector("scores", data)
-    dates, *sources = (columns.pop(name, None) for name in ("label_dates", *SOURCES))
+    origin = ("label_dates", "label_kinds", *SOURCES)
+    dates, kinds, *sources = (columns.pop(name, None) for name in origin)
     marks = read_labels(size=scores.size, **columns, **labels)
-    for name, given in (("label_dates", dates), ("label_sources", sources[0])):
+    for name, given in zip(origin, (dates, kinds, sources[0]), strict=False):
         # Their tests count rows, each as independent of the others.
         if given is not None and (marks.weight is not None or marks.group is not None):
             raise valid.bad_value(name, "left out with 'sample_weight' or 'groups'", "both")
@@ -300,8 +302,26 @@ def read_rows(
             must = "two columns of which at least one marks each labeled row, and none another"
             raise valid.bad_value("label_sources", must, f"{differ:,} rows that differ")
         number = origins.count_by_two_sources(one, two, scores, confidence_level=level)
-    rows = replace(marks.count(scores), dates=test, sources=number)
-    return replace(rows, judged=marks.judged_rows(scores))
+    judged = marks.judged_rows(scores)
+    by_kind = None if kinds is None else compare_judged_kinds(kinds, scores, marks, judged)
+    return replace(marks.count(scores), judged=judged, dates=test, sources=number, kinds=by_kind)
+
+
+def compare_judged_kinds(
+    kinds: Any, scores: FloatArray, marks: RowLabels, judged: JudgedRows | None
+) -> origins.KindsTest | None:
+    """Compare the kinds of labeled rows with those of positives that judges found."""
+    if judged is None:
+        hint = "few labels of a kind can mean few positives of it; judge rows (audit.draw)"
+        raise valid.bad_value("label_kinds", "given with judged rows", "none", hint)
+    from purecover.audit.designs import ScoredLabels
+
+    design, found = judged.design, np.zeros(scores.size, dtype=bool)
+    found[design.rows[(judged.verdicts == 1) & ~design.labeled]] = True
+    if not found.any():
+        return None
+    strata = ScoredLabels(scores, marks.positive, marks.negative).strata(design.cuts)
+    return origins.compare_label_kinds(kinds, marks.positive, found, strata)
 
 
 def pair_of_sources(given: Any) -> dict[str, Any]:
@@ -736,6 +756,7 @@ class Recovery:
             audit=audit,
             dates=rows.dates,
             sources=rows.sources,
+            kinds=rows.kinds,
         )
         return PUReport(
             counts=counts,
@@ -889,6 +910,7 @@ def evaluate(
     truth: ArrayLike | str | None = None,
     judged: JudgedRows | ArrayLike | str | None = None,
     label_dates: ArrayLike | str | None = None,
+    label_kinds: ArrayLike | str | None = None,
     label_sources: tuple[ArrayLike | str, ArrayLike | str] | None = None,
     positive_label: object = None,
     negative_label: object = None,
@@ -927,6 +949,10 @@ def evaluate(
     label_dates : array-like of shape (n,) or str, optional
         When each labeled row was labeled, as evidence for or against labels at random (check
         PU023); see :func:`purecover.estimators.compare_label_dates`. It changes no metric.
+    label_kinds : array-like of shape (n,) or str, optional
+        The kind of each row, such as a species group, if some rows are ``judged``: check PU025
+        compares the kinds of labeled rows with those of positives found; see
+        :func:`purecover.estimators.compare_label_kinds`. It changes no metric.
     label_sources : pair of array-like of shape (n,) or of str, optional
         For each of two sources, whether it labels the row; together they mark the labeled rows.
         Check PU024 compares the number of positives they imply with alpha; see
@@ -980,6 +1006,7 @@ def evaluate(
         "truth": truth,
         "judged": judged,
         "label_dates": label_dates,
+        "label_kinds": label_kinds,
         **pair_of_sources(label_sources),
     }
     rows = read_rows(
