@@ -567,14 +567,12 @@ class DataFile:
         said = said.replace(self.path, Path(self.source).name)
         said = "; ".join(cut(line.strip(), 200) for line in said.splitlines() if line.strip())
         said = said.removeprefix("Invalid Input Error: ").strip()
-        kind = {"csv": "CSV", "parquet": "Parquet"}.get(self.kind, "JSON")
-        hint = "was it written or copied completely?"
-        if kind == "JSON":
-            hint = _OBJECTS
-        elif "unicode" in said:
-            hint = _RECODE
-        elif self.kind == "csv":
-            hint = "cells that hold the delimiter or a quote stand in quotes, and quotes in pairs."
+        quotes = "cells that hold the delimiter or a quote stand in quotes, and quotes in pairs."
+        kind, hint = {
+            "csv": ("CSV", quotes),
+            "parquet": ("Parquet", "was it written or copied completely?"),
+        }.get(self.kind, ("JSON", _OBJECTS))
+        hint = _RECODE if "unicode" in said else hint
         return CommandError(
             f"{self.source} cannot be read as {kind}: {said.rstrip('.')}.\nHint: {hint}"
         )
