@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._typing import ArrayLike, BoolArray
+from purecover._typing import ArrayLike, BoolArray, IntArray
 from purecover._validation import public
 from purecover.exceptions import MissingDependencyError
 
@@ -388,7 +388,23 @@ def is_missing(value: object) -> bool:
         return False
 
 
-def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
+def group_codes(
+    parameter: str, values: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], IntArray]:
+    """Return the groups in their order, and the number of that of each row."""
+    refuse_missing(parameter, values, "give each such row a group of its own")
+    try:
+        groups, which = np.unique(values, return_inverse=True)
+    except Exception as error:  # foreign objects raise whatever they like when compared
+        raise valid.bad_type(parameter, "of one type that can be sorted", values[0]) from error
+    return groups, which.reshape(-1)
+
+
+def refuse_missing(
+    parameter: str,
+    values: np.ndarray[Any, Any],
+    hint: str = "if missing means unlabeled, fill it with 0 first",
+) -> None:
     """Complain of values that are missing, whatever their spelling."""
     if values.dtype.kind == "f":
         missing = np.isnan(values)
@@ -402,7 +418,7 @@ def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
             "free of missing values",
             f"{int(missing.sum())} missing of {values.size} "
             f"(first at row {int(np.flatnonzero(missing)[0])})",
-            "if missing means unlabeled, fill it with 0 first",
+            hint,
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._inputs import encode_labels, lazy_frame, read_columns, refuse_missing
+from purecover._inputs import encode_labels, group_codes, lazy_frame, read_columns
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover.engines.bins import Group
 from purecover.exceptions import InvalidInputError
@@ -251,12 +251,7 @@ def split_rows(
         return
     for parameter, column in columns.items():
         valid.check_same_length(parameter, column.size, by.size)
-    refuse_missing("by", by)
-    try:
-        groups, which = np.unique(by, return_inverse=True)
-    except TypeError as error:
-        must = "a column of values of one kind"
-        raise valid.bad_value("by", must, "values that have no order") from error
+    groups, which = group_codes("by", by)
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=groups.size))
     for group, rows in zip(groups.tolist(), np.split(order, ends[:-1]), strict=True):
