@@ -396,7 +396,8 @@ def group_codes(
     try:
         groups, which = np.unique(values, return_inverse=True)
     except Exception as error:  # foreign objects raise whatever they like when compared
-        raise valid.bad_type(parameter, "of one type that can be sorted", values[0]) from error
+        got = "values that have no order"
+        raise valid.bad_value(parameter, "a column of values of one kind", got) from error
     return groups, which.reshape(-1)
 
 

@@ -57,7 +57,6 @@ _SAMPLE = 20
 _EXAMPLES = 3
 """Bad cells of a column that a message shows."""
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
-_JSON_FORMATS = {"jsonl": "newline_delimited", "array": "array"}
 # An object, or an array of them: a header such as [score],[labeled] is neither.
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 _GZIP = b"\x1f\x8b"
@@ -233,7 +232,14 @@ def _open(
         first = head.strip()
         if first in (b"", b"[]"):
             raise CommandError(f"{source} is empty.\nHint: {_OBJECTS}")
-        return replace(data, kind="array" if first.startswith(b"[") else kind).described()
+        with Path(data.path).open("rb") as raw:
+            raw.seek(-min(4096, raw.seek(0, 2)), 2)
+            if first.startswith(b"[") and not raw.read().rstrip().endswith(b"]"):
+                raise CommandError(  # DuckDB takes an array that was cut off
+                    f"{source} starts like a JSON array but does not end like one.\n"
+                    f"Hint: {_OBJECTS}"
+                )
+        return data.described()
     try:  # the head may end within a character
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
     except UnicodeDecodeError as error:
@@ -399,12 +405,10 @@ class DataFile:
         if self.kind == "parquet":
             return f"read_parquet({files})"
         files += f", compression={'gzip' if self.packed else 'none'!r}"
-        if self.kind in _JSON_FORMATS:
+        if self.kind == "jsonl":
             types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in dict.fromkeys(columns))
-            return (
-                f"read_json({files}, format='{_JSON_FORMATS[self.kind]}', "
-                f"maximum_object_size={MAX_LINE}, "
-                + (f"columns={{{types}}})" if types else "sample_size=100, maximum_depth=1)")
+            return f"read_json({files}, maximum_object_size={MAX_LINE}, " + (
+                f"columns={{{types}}})" if types else "sample_size=100, maximum_depth=1)"
             )
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         return (
@@ -464,14 +468,6 @@ class DataFile:
         names, types = (tuple(row[i] for row in found) for i in (0, 1))
         if self.kind == "parquet":
             return replace(self, names=names, types=types)
-        if self.kind == "array":  # DuckDB takes an array that was cut off
-            with Path(self.path).open("rb") as raw:
-                raw.seek(-min(4096, raw.seek(0, 2)), 2)
-                if not raw.read().rstrip().endswith(b"]"):
-                    raise CommandError(
-                        f"{self.source} starts like a JSON array but does not end like one.\n"
-                        f"Hint: {_OBJECTS}"
-                    )
         if names == ("json",):  # which is what DuckDB calls values that are no objects
             raise CommandError(f"{self.source} does not hold JSON objects.\nHint: {_OBJECTS}")
         return replace(self, names=names)
