@@ -153,6 +153,13 @@ def figure_lines(name: str, by_group: dict[str, list[dict[str, Any]]]) -> list[s
     return [*lines, ""]
 
 
+def error_over_tables(rows: Sequence[dict[str, Any]]) -> float:
+    """Standard error of the mean interval score of the AUC; problems of one table are alike."""
+    score = np.array([row["of_roc_auc"][0] for row in rows])
+    _, table = np.unique([row["table"] for row in rows], return_inverse=True)
+    return float(np.linalg.norm(np.bincount(table, score - score.mean())) / score.size)
+
+
 def estimator_lines(key: str, by_group: dict[str, list[dict[str, Any]]]) -> list[str]:
     """Mean size of an error by each estimator."""
     names = next(iter(by_group.values()))[0][key]
@@ -181,6 +188,8 @@ def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
     for name in TITLES:
         lines += figure_lines(name, by_group)
+    error = error_over_tables(by_group["labels at random"])
+    lines += [f"Standard error of the first interval score of the AUC, over tables: {error:.3f}."]
     lines += [FORMER, ""]
     compared = {title: rows for title, rows in by_group.items() if title in COMPARED}
     lines += ["## Estimators: mean size of the error of the AUC, labels at random", ""]

@@ -235,6 +235,25 @@ def test_a_report_takes_judged_rows(sample) -> None:
             pu.evaluate(*data, judged=judged, **given)
 
 
+def test_known_negatives_are_neither_asked_about_nor_counted(sample, tmp_path: Path) -> None:
+    labels = sample.labeled.astype(int)
+    labels[np.flatnonzero(~sample.truth)[::4]] = -1
+    known, data = {"negative_label": -1}, (sample.scores, labels)
+    design = pu.audit.draw(*data, 30, design="stratified", **known)
+    assert (labels[design.rows] == 0).all()
+    assert design.n_unlabeled.sum() == (labels == 0).sum()
+    judged = design.answer(sample.truth[design.rows])
+    both = pu.audit.combine(judged, *data, **known)
+    assert sample.truth[labels == 0].mean() in both.alpha
+    report = pu.evaluate(*data, judged=judged, n_resamples=0, **known)
+    assert report.proportions == both.proportions
+    file = tmp_path / "audit.csv"
+    file.write_text(design.to_csv())
+    assert JudgedRows.read_csv(file, *data, **known).design.checksum == design.checksum
+    with pytest.raises(InvalidInputError, match="if -1 marks known negatives"):
+        pu.audit.combine(judged, *data)
+
+
 def test_replicates_stand_for_estimators_without_a_posterior(sample) -> None:
     both = combine(sample, judge(sample, 20), estimator=pu.estimators.RocSlope())
     assert 0.3 in both.alpha
@@ -270,7 +289,7 @@ def test_cuts_of_thresholds_and_reviews() -> None:
         ({"review": 5}, 7),
         ({"review": 3}, 9),  # all three of score 8 would be four rows
         ({"review": 4}, 8),
-        ({"review": 8}, 4),
+        ({"review": 8}, 2),  # the threshold of a report with this budget
     ):
         assert pu.audit.draw(scores, labeled, 1, **options).cuts == (cut,)
     tied = pu.audit.draw(np.append(scores, 9), np.append(labeled, False), 1, review=1)

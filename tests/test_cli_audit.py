@@ -100,13 +100,12 @@ def test_samples_that_cannot_be(run, argv, says) -> None:
     assert says in result.err
 
 
-def test_columns_of_the_same_name_are_refused(run, tmp_path) -> None:
+def test_columns_called_like_those_of_the_audit_have_other_names(run, tmp_path) -> None:
     data = tmp_path / "data.csv"
     data.write_text("score,labeled,row\n" + "2,1,a\n1,0,b\n" * 9)
-    result = run("sample", data, "--n", "3")
-    assert result.code == 2
-    assert "has a column 'row', and the file of the audit has one of its own" in result.err
-    assert run("sample", data, "--n", "3", "--threshold", "0", "--columns", "score").code == 0
+    result = run("sample", data, "--n", "3", "--threshold", "0")
+    assert result.out.startswith("row,design,row (data),positive\n")
+    assert result.out.count(",b,") == 3
 
 
 @pytest.fixture

@@ -54,31 +54,29 @@ def brute(scores, labeled, weight=None) -> dict[float, list[float]]:
     return found
 
 
-@given(rows())
+def any_rows(**options):
+    """Rows with weights and, as None, without."""
+    return st.one_of(rows(**options).map(lambda data: (*data, None)), weighted_rows(**options))
+
+
+@given(any_rows())
 def test_counts_equal_a_dictionary_count(data):
-    scores, labeled = data
-    counted = plain(scores, labeled)
-    assert_valid(counted)
-    assert counted.labeled.dtype == counted.unlabeled.dtype == np.int64
-    assert not counted.is_weighted
-    found = zip(
-        counted.thresholds.tolist(),
-        counted.labeled.tolist(),
-        counted.unlabeled.tolist(),
-        strict=True,
-    )
-    assert {t: [l, u] for t, l, u in found} == brute(scores, labeled)  # noqa: E741
-
-
-@given(weighted_rows())
-def test_weighted_counts_equal_a_dictionary_sum(data):
     scores, labeled, weight = data
     counted = plain(scores, labeled, sample_weight=weight)
     assert_valid(counted)
-    truth, squares = brute(scores, labeled, weight), brute(scores, labeled, weight**2)
-    for i, threshold in enumerate(counted.thresholds.tolist()):
-        assert [counted.labeled[i], counted.unlabeled[i]] == pytest.approx(truth[threshold])
-        assert [counted.labeled_sq[i], counted.unlabeled_sq[i]] == pytest.approx(squares[threshold])
+    assert counted.is_weighted == (weight is not None)
+    truth = brute(scores, labeled, weight)
+    found = zip(counted.labeled, counted.unlabeled, strict=True)
+    for threshold, pair in zip(counted.thresholds.tolist(), found, strict=True):
+        assert pair == pytest.approx(truth[threshold])
+    if weight is None:
+        assert len(truth) == counted.n_thresholds
+        assert counted.labeled.dtype == counted.unlabeled.dtype == np.int64
+    else:
+        squares = brute(scores, labeled, weight**2)
+        found = zip(counted.labeled_sq, counted.unlabeled_sq, strict=True)
+        for threshold, pair in zip(counted.thresholds.tolist(), found, strict=True):
+            assert pair == pytest.approx(squares[threshold])
 
 
 def test_minus_zero_and_zero_are_one_score():
@@ -308,16 +306,8 @@ def variance_by_placements(scores, labeled, weight):
     return sum(sides)
 
 
-@given(rows(scores=st.floats(-3, 3, width=16)))  # scikit-learn sums the scores
+@given(any_rows(scores=st.floats(-3, 3, width=16)))  # scikit-learn sums the scores
 def test_auc_equals_all_pairs_and_scikit_learn(data):
-    scores, labeled = data
-    found = pu.recovery.auc_pu(plain(scores, labeled))
-    assert found == pytest.approx(auc_by_pairs(scores, labeled), abs=1e-12)
-    assert found == pytest.approx(roc_auc_score(labeled, scores), abs=1e-12)
-
-
-@given(weighted_rows(scores=st.floats(-3, 3, width=16)))  # scikit-learn sums the scores
-def test_weighted_auc_equals_all_pairs_and_scikit_learn(data):
     scores, labeled, weight = data
     found = pu.recovery.auc_pu(plain(scores, labeled, sample_weight=weight))
     assert found == pytest.approx(auc_by_pairs(scores, labeled, weight), abs=1e-10)
@@ -334,45 +324,29 @@ def test_auc_of_many_rows_does_not_overflow(data, times):
     assert pu.recovery.auc_pu(large) == pytest.approx(pu.recovery.auc_pu(small), abs=1e-12)
 
 
-@given(rows(scores=st.floats(-3, 3, width=16)))
+@given(any_rows(scores=st.floats(-3, 3, width=16)))
 def test_curve_equals_scikit_learn(data):
-    scores, labeled = data
-    roc = pu.recovery.pu_roc_curve(plain(scores, labeled))
-    fpr, tpr, thresholds = roc_curve(labeled, scores, drop_intermediate=False)
-    np.testing.assert_allclose(roc.fpr_pu, fpr, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(roc.tpr_pu, tpr, rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(roc.thresholds, thresholds)
-    assert (roc.fpr_pu[0], roc.tpr_pu[0]) == (0, 0)
-    assert (roc.fpr_pu[-1], roc.tpr_pu[-1]) == (1, 1)
-
-
-@given(weighted_rows(scores=st.floats(-3, 3, width=16)))
-def test_weighted_curve_equals_scikit_learn(data):
     scores, labeled, weight = data
     roc = pu.recovery.pu_roc_curve(plain(scores, labeled, sample_weight=weight))
-    kept = weight > 0  # scikit-learn forgets rows of weight 0
+    kept = np.ones(scores.size) if weight is None else weight
+    some = kept > 0  # scikit-learn forgets rows of weight 0
     fpr, tpr, thresholds = roc_curve(
-        labeled[kept], scores[kept], sample_weight=weight[kept], drop_intermediate=False
+        labeled[some], scores[some], sample_weight=kept[some], drop_intermediate=False
     )
     here = np.isin(roc.thresholds, thresholds)
     np.testing.assert_array_equal(roc.thresholds[here], thresholds)
     np.testing.assert_allclose(roc.fpr_pu[here], fpr, rtol=0, atol=1e-12)
     np.testing.assert_allclose(roc.tpr_pu[here], tpr, rtol=0, atol=1e-12)
+    assert (roc.fpr_pu[0], roc.tpr_pu[0]) == (0, 0)
+    assert (roc.fpr_pu[-1], roc.tpr_pu[-1]) == (1, 1)
 
 
-@given(rows(min_size=4))
+@given(any_rows(min_size=4))
 def test_variance_equals_its_slow_twin(data):
-    scores, labeled = data
-    truth = variance_by_placements(scores, labeled, np.ones(scores.size))
-    found = pu.recovery.auc_pu_variance(plain(scores, labeled))
-    assert found == pytest.approx(truth, abs=1e-14, rel=1e-9, nan_ok=True)
-
-
-@given(weighted_rows(min_size=4))
-def test_weighted_variance_equals_its_slow_twin(data):
-    scores, labeled, weight = data
+    scores, labeled, given_weight = data
+    weight = np.ones(scores.size) if given_weight is None else given_weight
     truth = variance_by_placements(scores, labeled, weight)
-    found = pu.recovery.auc_pu_variance(plain(scores, labeled, sample_weight=weight))
+    found = pu.recovery.auc_pu_variance(plain(scores, labeled, sample_weight=given_weight))
     if np.isnan(truth) or np.isnan(found):
         # A side whose effective size is 1 up to rounding.
         sizes = [w.sum() ** 2 / (w**2).sum() for w in (weight[labeled], weight[~labeled])]

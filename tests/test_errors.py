@@ -201,37 +201,21 @@ WRONG = {
 
 # Parameters that take anything, or whose wrong values belong to the tests of their class.
 FREE = {
-    "MixtureProportions.origin": "NEVER holds a string, which it takes",
-    "MixtureProportions.from_case_control.origin": "as above",
-    "MixtureProportions.from_censoring.origin": "as above",
-    "MixtureProportions.from_inclusions.origin": "as above",
     "MixtureProportions.from_censoring.labeled_share": "given beside counts, another complaint",
     "MixtureProportions.from_censoring.label_frequency": "given beside a prior, another complaint",
-    "compare_scores.prior": "given beside alpha, another complaint",
-    "compare_scores.label_frequency": "as above",
-    "compare_scores.proportions": "as above",
-    "ScoreMonitor.prior": "given beside alpha, another complaint",
-    "ScoreMonitor.label_frequency": "as above",
     "evaluate.score": "given beside an array, which the complaint is then about",
-    "evaluate.prior": "given beside alpha, another complaint",
-    "evaluate.label_frequency": "as above",
-    "evaluate.proportions": "as above",
-    "evaluate_model.prior": "as above",
-    "evaluate_model.label_frequency": "as above",
-    "evaluate_model.proportions": "as above",
-    "make_pu_scorer.prior": "as above",
-    "make_pu_scorer.label_frequency": "as above",
-    "make_pu_scorer.proportions": "as above",
     "evidence_page.path": "NEVER holds a string, which it takes",
     "evidence_page.title": "as above",
     "judge.file": "as above",
     "judge.judge": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
-# Anything true or false will do, or is for the test of a display.
+# Given beside alpha, another complaint.
+BESIDE_ALPHA = {"prior", "label_frequency", "proportions"}
+# Anything true or false will do, or any string, or is for the test of a display.
 FREE_EVERYWHERE = {
     "clip", "curves", "concavity_guard", "name", "band", "mark",
-    "choice", "against",
+    "choice", "against", "origin",
 }  # fmt: skip
 
 
@@ -241,22 +225,6 @@ LATER = {
     "evaluate_many-top_k-more than all",  # the reason of a row; others may be larger
     "evaluate_many-data-a dict",  # which lacks the column of labels, and that is said
 }
-# None means not said.
-UNSAID = {
-    "compare_priors-beta-nothing",
-    "count_by_two_sources-scores-nothing",
-    "compare_scores-beta-nothing",
-    "combine-beta-nothing",
-    "evaluate-beta-nothing",
-    "evaluate_many-beta-nothing",
-    "evaluate_model-beta-nothing",
-    "plan-beta-nothing",
-    "plan-scores-nothing",
-    "ScoreMonitor-beta-nothing",
-    "make_pu_scorer-beta-nothing",
-}
-
-
 # Names of worlds keep their namespace: `beta` alone would mean a share.
 NAMES = {
     name if name.startswith("simulate.") else name.rpartition(".")[2]: value
@@ -273,11 +241,13 @@ def find(name):
 
 def wrong_arguments(name):
     """Parameter, what is wrong with the value, and the value."""
-    for parameter in inspect.signature(find(name)).parameters:
-        if parameter in FREE_EVERYWHERE or f"{name}.{parameter}" in FREE:
+    free = FREE_EVERYWHERE | (BESIDE_ALPHA if "alpha" in VALID[name] else set())
+    for parameter, declared in inspect.signature(find(name)).parameters.items():
+        if parameter in free or f"{name}.{parameter}" in FREE:
             continue
         for what, value in WRONG.get(parameter, NEVER).items():
-            if f"{name}-{parameter}-{what}" not in LATER | UNSAID:
+            unsaid = value is None and declared.default is None
+            if not unsaid and f"{name}-{parameter}-{what}" not in LATER:
                 yield parameter, what, value
 
 

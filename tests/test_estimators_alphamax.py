@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,21 +14,18 @@ from scipy.stats import chi2
 
 import purecover as pu
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN, Curves, deviance
-from purecover.estimators.clean_labels import clean_test
 from purecover.estimators.inclusion_likelihood import (
     _Cells,
     _multiplier,
     end_of_flat,
     inclusion_curve,
 )
+from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.score_histogram import bin_starts, binned, released_width
 from purecover.exceptions import IdentifiabilityError
 
 P = np.array([0.4, 0.3, 0.2, 0.1])
 Q = np.array([0.05, 0.15, 0.3, 0.5])
-# f1 = (0, .1, .3, .6) and f0 = (.5, .3, .2, 0), mixed with alpha = .25 and beta = .75.
-F = np.array([0.375, 0.25, 0.225, 0.15])
-G = np.array([0.125, 0.15, 0.275, 0.45])
 
 GRID = np.arange(100) / 100
 
@@ -190,26 +189,14 @@ def test_curve_of_a_fit() -> None:
     assert found["end_of_plateau"] == pytest.approx(0.2)
 
 
-def test_noisy_labels_by_two_runs() -> None:
-    counts = counts_of(F, G, 100_000, 100_000)
-    fitted = AlphaMaxN(step=0.001, clean="never").fit(counts)
-    p = fitted.proportions_
-    assert (p.alpha, p.beta) == pytest.approx((0.25, 0.75), abs=0.01)
-
-
-def test_when_labels_are_taken_as_clean() -> None:
-    clean = pure_world(1000, 5000, 0.3, seed=2).counts
-    tested = AlphaMaxN().fit(clean)
-    assert clean_test(clean).clean
-    assert tested.proportions_.beta == 1.0
-    assert tested.diagnostics_["labeled_run"] is None
-    assert any("taken as clean" in note for note in tested.diagnostics_["notes"])
-    assert tested.proportions_.alpha == AlphaMax().fit(clean).proportions_.alpha
-    noisy = pure_world(1000, 5000, 0.3, seed=2, beta=0.7).counts
-    assert AlphaMaxN(clean="always").fit(noisy).proportions_.beta == 1.0
-    assert AlphaMaxN(clean="never").fit(noisy).proportions_ == AlphaMaxN().fit(noisy).proportions_
-    assert AlphaMaxN().estimates_beta
-    assert not AlphaMaxN(clean="always").estimates_beta
+@pytest.mark.parametrize("clean", ["test", "never", "always"])
+def test_noisy_labels_take_two_runs(clean: Literal["test", "never", "always"]) -> None:
+    for beta in (1.0, 0.7):
+        counts = pure_world(1000, 5000, 0.3, seed=2, beta=beta).counts
+        found = AlphaMaxN(step=0.01, clean=clean).fit(counts).proportions_
+        wrapped = NoisyLabels(AlphaMax(step=0.01), clean=clean).fit(counts).proportions_
+        assert (found.alpha, found.beta) == (wrapped.alpha, wrapped.beta)
+    assert AlphaMaxN(clean=clean).estimates_beta == (clean != "always")
 
 
 def test_replicates_use_the_bins_of_the_data() -> None:

@@ -13,15 +13,12 @@ from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.estimators.dedpul import (
     DEDPUL,
-    _iterate,
     _tie_notes,
     binned_density,
     fixed_prior,
     rolling_median,
     spread_of,
 )
-
-EXAMPLE = np.array([2, 1.5, 1, 0.5, 0])
 
 
 def slow_median(values, k):
@@ -69,15 +66,6 @@ def slow_dedpul(labeled, unlabeled):
             ratio[i] = max(ratio[i], ratio[i + 1])
     ratio = slow_median(ratio, len(points) // 20)
     return slow_prior(np.sort(ratio)[::-1])
-
-
-@pytest.mark.parametrize(
-    ("scale", "limit"), [(1, 0.5), (0.9, 0.0), (1.1, 1 / 1.7)], ids=["mean 1", "less", "more"]
-)
-def test_worked_examples_of_the_iteration(scale, limit):
-    found, steps = _iterate(scale * EXAMPLE)
-    assert found == pytest.approx(limit, abs=2e-4)
-    assert steps < 100
 
 
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=60))

@@ -241,21 +241,6 @@ def test_quantiles_of_two_cells() -> None:
     assert found.kind_probability("steep") == 0.25
 
 
-@pytest.mark.slow
-def test_fails_where_negatives_reach_the_top() -> None:
-    """Documented: alpha comes out too large if the best scores are not all positives."""
-    rng = np.random.default_rng(0)
-    n_labeled, n_unlabeled, alpha = 2000, 10_000, 0.2
-    positive = rng.random(n_unlabeled) < alpha
-    # One negative in five scores like a positive.
-    like = positive | (rng.random(n_unlabeled) < 0.2)
-    scores = np.concatenate((rng.normal(3, 1, n_labeled), rng.normal(3.0 * like, 1)))
-    labeled = np.arange(scores.size) < n_labeled
-    found = pu.estimators.LabelCurve().fit(scores, labeled).proportions_
-    # What can be found is the share of rows that score like positives: 0.2 + 0.8 * 0.2.
-    assert found.alpha == pytest.approx(0.36, abs=0.03)
-
-
 def test_flipping_exchanges_the_roles() -> None:
     """Swap the samples and negate the scores: (alpha, beta) becomes (1 - beta, 1 - alpha)."""
     data = sample(n=(2000, 2000), alpha=0.3, beta=0.8)

@@ -16,9 +16,6 @@ from purecover.estimators.inclusion import LEVELS, binomial_upper, inclusion_bou
 from purecover.estimators.ratios import BBE, ElkanNoto, RocSlope
 from purecover.estimators.samples import common_notes
 
-LABELED = [0.9, 0.8, 0.8, 0.6, 0.3]
-UNLABELED = [0.9, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
-
 
 def slow_bbe(labeled, unlabeled, error=0.1, gamma=0.01):
     """A loop over all scores, straight from the definition."""
@@ -112,10 +109,6 @@ def test_scores_without_skill_are_told(shift, spoken):
     notes = common_notes(counts)
     assert any("AUC at most 1/2" in note for note in notes) == spoken
     assert any("only 10 labeled and 40 unlabeled" in note for note in notes)
-
-
-VARIANTS = ["e1", "e2", "e3"]
-LABELED_ELKAN_NOTO, UNLABELED_ELKAN_NOTO = [0.6, 0.5, 0.4], [0.5, 0.3, 0.2, 0.1, 0.1, 0.2, 0.05]
 
 
 def test_the_default_is_the_relaxed_maximum():

@@ -425,6 +425,25 @@ def test_lines_are_answers_where_there_is_no_terminal(run, tmp_path) -> None:
     assert f"AUC {report.auc:.3f}" in third.out or f"AUC {report.auc:.2f}" in third.out
 
 
+def test_known_negatives_are_not_asked_about(run, tmp_path) -> None:
+    data = write_data(tmp_path / "d.csv")
+    rows = lines(data)
+    asked = np.argsort(-SAMPLE.scores)[:100]
+    for row in asked[~SAMPLE.truth[asked]]:
+        rows[row]["labeled"] = "-1"
+    with data.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    result = run(
+        "y" * 10, data, "--negative-label=-1", "--threshold", str(SAMPLE.scores[asked[-1]])
+    )
+    assert "10 yes" in result.out
+    assert "--negative-label=-1" in result.out
+    found = {int(each["row"]) - 1 for each in lines(tmp_path / "d.judged.csv")}
+    assert SAMPLE.truth[list(found)].all()
+
+
 def test_it_stops_by_itself_where_the_interval_is_narrow_enough(run, tmp_path) -> None:
     data = write_data(tmp_path / "d.csv")
     result = run("yn" * 20, data, "--until", "alpha 0.3")

@@ -182,14 +182,9 @@ def test_corrupt_then_recover(
     expected = (
         value(name, truth, NOTHING_TO_DO, target=prior)
         if name in OF_CURVE
-        else float(pu.METRICS[name].formula(tpr, fpr, prior, _defaults()))
+        else float(pu.METRICS[name].formula(tpr, fpr, prior, MetricOptions()))
     )
     assert recovered == pytest.approx(expected, rel=1e-9)
-
-
-def _defaults() -> object:
-
-    return MetricOptions()
 
 
 @pytest.mark.parametrize("name", ["roc_auc", "balanced_accuracy", "youden", "ber"])

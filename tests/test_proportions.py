@@ -58,29 +58,6 @@ def test_inclusions_round_trip(p):
     assert again.scenario == p.scenario
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "alpha", "beta"),
-    [
-        (1 / 3, 1 / 3, 0.25, 0.75),
-        (0.1052632, 0.0555556, 0.1, 0.95),
-        (0.4, 0, 0.4, 1),
-        (0.5957895, 0.1152074, 0.566, 0.95),
-    ],
-)
-def test_inclusions_of_known_cases(a, b, alpha, beta):
-    p = from_inclusions(a, b)
-    assert (p.alpha, p.beta) == pytest.approx((alpha, beta), abs=1e-6)
-
-
-def test_censoring_in_whole_numbers():
-    # 1000 rows, 250 positives of which 100 are labeled: 150 positives among 900 unlabeled.
-    share, prior, frequency = Fraction(1, 10), Fraction(1, 4), Fraction(4, 10)
-    for known in ({"prior": prior}, {"label_frequency": frequency}):
-        p = from_censoring(labeled_share=share, **known)
-        assert p.alpha == pytest.approx(150 / 900, abs=1e-15)
-        assert (p.beta, p.scenario) == (1.0, "censoring")
-
-
 @given(counts(max_size=15), st.floats(0, 1), st.floats(0.1, 1))
 def test_censoring_is_inverted_by_the_pooled_prior(counted, prior, beta):
     share = counted.labeled_share

@@ -43,7 +43,6 @@ REFUSED: dict[str, Rows] = {
     "audits": [
         (lambda: plan(alpha_guess=(0.3, 0.1)), "rising order"),
         (lambda: plan(alpha_guess=25), "0.25 means 25 %"),
-        (lambda: plan(alpha_guess=(0.1, 0.2, 0.3)), "3 values"),
         (lambda: plan(figure="auc"), "'alpha' where there are no scores"),
         (lambda: plan(threshold=1), "'threshold' parameter of plan must be left out"),
         (lambda: plan(scores=ROWS[0], labeled=ROWS[1], alpha_guess=0.1), "from which alpha is"),

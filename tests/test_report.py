@@ -709,7 +709,7 @@ def test_what_would_narrow_the_interval() -> None:
     report = pu.evaluate(example.scores, example.labeled, n_resamples=200)
     now = report.intervals["roc_auc"]
     widths = {price.name: price.high - price.low for price in report.prices}
-    names = ("ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows",
+    names = ("ten-rows", "labeled-rows", "limit", "clean-labels", "pure-top", "more-rows",
              "flagged-rows")  # fmt: skip
     assert tuple(widths) == names
     assert widths["ten-rows"] < 0.8 * now.width
@@ -717,7 +717,8 @@ def test_what_would_narrow_the_interval() -> None:
     for price in report.prices:
         words = PRICES[price.name][0].format(limit=price.limit)
         now = report.intervals["precision" if price.name == "flagged-rows" else "roc_auc"]
-        assert (words in text) == (widths[price.name] <= 0.8 * now.width)
+        worth = price.name != "labeled-rows" or widths[price.name] <= 0.9 * widths["ten-rows"]
+        assert (words in text) == (worth and widths[price.name] <= 0.8 * now.width)
     assert "More rows like these would narrow it by less than a fifth." in text
     assert pu.PUReport.from_json(report.to_json()).prices == report.prices
     assert not pu.evaluate(example.scores, example.labeled, alpha=0.4, n_resamples=20).prices
@@ -738,10 +739,18 @@ def test_what_would_narrow_the_interval() -> None:
 
 
 def test_labels_that_may_be_wrong_are_worth_judging() -> None:
-    rows = pu.simulate.binormal(3.0).sample(300, 2000, alpha=0.02, beta=0.8, random_state=0)
+    rows = pu.simulate.binormal(2.5).sample(500, 5000, alpha=0.25, beta=0.9, random_state=0)
     report = pu.evaluate(rows.scores, rows.labeled, n_resamples=200)
     widths = {price.name: price.high - price.low for price in report.prices}
-    assert widths["labeled-rows"] < report.intervals["roc_auc"].width
+    assert widths["labeled-rows"] < 0.9 * widths["ten-rows"]
+    assert "judge ten labeled rows, too" in str(report)
+    found = []
+    for seed in range(4):
+        design = pu.audit.draw(rows.scores, rows.labeled, n_labeled=10, random_state=seed)
+        judged = design.answer(list(rows.truth[design.rows]))
+        after = pu.evaluate(rows.scores, rows.labeled, judged=judged, n_resamples=200)
+        found.append(after.intervals["roc_auc"].width)
+    assert widths["labeled-rows"] == pytest.approx(np.mean(found), rel=0.2)
 
 
 def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], ModuleType]) -> None:

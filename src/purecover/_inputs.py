@@ -407,7 +407,7 @@ def refuse_missing(
     hint: str = "if missing means unlabeled, fill it with 0 first",
 ) -> None:
     """Complain of values that are missing, whatever their spelling."""
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fmM":
         missing = np.isnan(values)
     elif values.dtype.kind in "OT":
         missing = np.array([is_missing(v) for v in values.tolist()], dtype=np.bool_)

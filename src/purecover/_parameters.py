@@ -56,7 +56,8 @@ class Parameter:
 
     def entry(self, name: str) -> str:
         """Return the entry of the parameter in a docstring."""
-        default = "optional" if self.default is None else f"default={_quoted(self.default)}"
+        value = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
+        default = "optional" if self.default is None else f"default={value}"
         text = textwrap.fill(self.text, 88, break_long_words=False, break_on_hyphens=False)
         return f"{name} : {self.kind}, {default}\n{textwrap.indent(text, '    ')}"
 
@@ -167,7 +168,3 @@ def unexpected(
     return InvalidTypeError(
         f"{{function}}() got an unexpected keyword argument {name!r}.", hint=hint
     )
-
-
-def _quoted(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)

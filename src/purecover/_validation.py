@@ -121,12 +121,9 @@ def _check_roles(scores: Any, labeled: Any) -> None:
         return
     if ours(above=2):  # passes on what somebody named
         return
-    raise bad_value(
-        "scores",
-        "distinct from the labels by its values or its name",
-        "0 and 1 only, and so has 'labeled'",
-        "name both, scores=..., labeled=..., if these are decisions rather than scores",
-    )
+    must = "distinct from the labels by its values or its name"
+    hint = "name both, scores=..., labeled=..., if these are decisions rather than scores"
+    raise bad_value("scores", must, "0 and 1 only, and so has 'labeled'", hint)
 
 
 def ours(*, above: int) -> bool:
@@ -366,12 +363,8 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
     if array.dtype == object:
         array = _from_objects(parameter, array)
     if array.dtype.kind not in "fiub":
-        raise bad_type(
-            parameter,
-            "numeric",
-            array[0],
-            "convert the column to numbers first" if array.dtype.kind in "UST" else None,
-        )
+        hint = "convert the column to numbers first" if array.dtype.kind in "UST" else None
+        raise bad_type(parameter, "numeric", array[0], hint)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         # Not np.abs: the smallest int64 has no positive counterpart.
         if int(array.max()) > LARGEST_EXACT_INTEGER or int(array.min()) < -LARGEST_EXACT_INTEGER:
@@ -386,12 +379,9 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
         finite = np.isfinite(numbers_)
         if not finite.all():
             bad = int(np.flatnonzero(~finite)[0])
-            raise bad_value(
-                parameter,
-                "finite everywhere",
-                f"{int((~finite).sum())} NaN or infinite of {array.size} (first at row {bad})",
-                "drop or impute those rows first; purecover never drops rows in silence",
-            )
+            got = f"{int((~finite).sum())} NaN or infinite of {array.size} (first at row {bad})"
+            hint = "drop or impute those rows first; purecover never drops rows in silence"
+            raise bad_value(parameter, "finite everywhere", got, hint)
     return numbers_
 
 
@@ -400,12 +390,8 @@ def _from_objects(parameter: str, array: np.ndarray[Any, Any]) -> FloatArray:
     out = np.empty(array.size, dtype=np.float64)
     for i, value in enumerate(array):
         if value is None or type(value).__name__ in ("NAType", "NaTType"):
-            raise bad_value(
-                parameter,
-                "free of missing values",
-                f"{show(value)} at row {i}",
-                "drop or fill the missing rows first",
-            )
+            hint = "drop or fill the missing rows first"
+            raise bad_value(parameter, "free of missing values", f"{show(value)} at row {i}", hint)
         # Only what is a number: NumPy would also take in dates, and complex numbers by halves.
         if not is_number(value):
             raise bad_type(parameter, "numeric", value)
@@ -450,19 +436,13 @@ def as_masses(
     masses = as_real_vector(parameter, values)
     check_same_length(parameter, masses.size, size)
     if float(masses.min()) < 0:
-        raise bad_value(
-            parameter,
-            "non-negative",
-            f"{int((masses < 0).sum())} negative values (lowest {masses.min():g})",
-        )
+        got = f"{int((masses < 0).sum())} negative values (lowest {masses.min():g})"
+        raise bad_value(parameter, "non-negative", got)
     least = float(masses.min(where=masses > 0, initial=math.inf))
     if least < 1 / largest or float(masses.max()) > largest:
-        raise bad_value(
-            parameter,
-            f"0 or between {1 / largest:g} and {largest:g}",
-            f"values from {least:g} to {masses.max():g}",
-            "multiply all of them by a constant; no metric depends on it",
-        )
+        must = f"0 or between {1 / largest:g} and {largest:g}"
+        hint = "multiply all of them by a constant; no metric depends on it"
+        raise bad_value(parameter, must, f"values from {least:g} to {masses.max():g}", hint)
     return masses
 
 
@@ -487,12 +467,9 @@ def check_alignment(
     if not hasattr(one, "equals") or not hasattr(two, "equals") or one.equals(two):  # type: ignore[union-attr]
         return
     if len(one) == len(two) and one.sort_values().equals(two.sort_values()):  # type: ignore[arg-type,union-attr]
-        raise bad_value(
-            names[1],
-            f"in the order of {names[0]}",
-            "the same index in another order",
-            f"align it first: {names[1]}.loc[{names[0]}.index]",
-        )
+        must = f"in the order of {names[0]}"
+        got = "the same index in another order"
+        raise bad_value(names[1], must, got, f"align it first: {names[1]}.loc[{names[0]}.index]")
 
 
 def read_only(array: Any) -> Any:

@@ -80,12 +80,8 @@ class ScoreCounts:
             if array is None and name in (*count.OPTIONAL, "highest"):
                 continue
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
-                raise valid.bad_type(
-                    name,
-                    "a NumPy vector as long as thresholds",
-                    array,
-                    "build it with ScoreCounts.from_scores or ScoreCounts.from_counts",
-                )
+                hint = "build it with ScoreCounts.from_scores or ScoreCounts.from_counts"
+                raise valid.bad_type(name, "a NumPy vector as long as thresholds", array, hint)
             valid.read_only(array)
 
     # -- doors ----------------------------------------------------------------------------
@@ -655,6 +651,16 @@ def cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
         np.divide(block, total, out=out[start + 1 : start + 1 + block.size])
         done = int(block[-1])
     return out
+
+
+def cut_of_top(counts: ScoreCounts, n: int) -> float:
+    """Return the lowest score that no more than n unlabeled rows reach.
+
+    Of equal scores all are above it or none, unless they are the best.
+    """
+    flagged = np.cumsum(counts.unlabeled)
+    last = max(int(np.searchsorted(flagged, n, side="right")) - 1, int((flagged <= 0).sum()))
+    return float(counts.thresholds[last])
 
 
 @public

@@ -277,12 +277,9 @@ class MixtureProportions(Saved):
             if parameter == "label_frequency":
                 hint = f"it is above the labeled share, {share:.4g}: positives are labeled more "
                 hint += "often than others"
-            raise valid.bad_value(
-                parameter,
-                f"compatible with a labeled share of {share:g} and beta={beta:g}",
-                f"{shown:g}, which makes alpha {alpha:.4g}",
-                hint,
-            )
+            must = f"compatible with a labeled share of {share:g} and beta={beta:g}"
+            got = f"{shown:g}, which makes alpha {alpha:.4g}"
+            raise valid.bad_value(parameter, must, got, hint)
         return cls(max(alpha, 0.0), beta, origin, "censoring")
 
     @classmethod
@@ -675,12 +672,9 @@ class GivenProportions(Parameters):
             )
         for name in ("estimator", "hits"):
             if ways and (value := getattr(plain, name)) is not None:
-                raise valid.bad_value(
-                    name,
-                    f"left out where {ways[0]!r} is given",
-                    valid.show(value),
-                    "leave both out to have alpha and beta estimated by the default estimator",
-                )
+                must = f"left out where {ways[0]!r} is given"
+                hint = "leave both out to have alpha and beta estimated by the default estimator"
+                raise valid.bad_value(name, must, valid.show(value), hint)
         if plain.hits_from is not None and plain.hits is None:
             must = "left out without 'hits'"
             raise valid.bad_value("hits_from", must, valid.show(self.hits_from))
@@ -699,12 +693,9 @@ class GivenProportions(Parameters):
         elif isinstance(plain.alpha, float):
             MixtureProportions(plain.alpha, plain._largest_beta)
         elif plain.label_frequency is not None and plain.scenario == "case-control":
-            raise valid.bad_value(
-                "scenario",
-                "'censoring' where a label frequency is given",
-                "'case-control'",
-                "in a case-control design the labeled rows were not taken from the same sample",
-            )
+            must = "'censoring' where a label frequency is given"
+            hint = "in a case-control design the labeled rows were not taken from the same sample"
+            raise valid.bad_value("scenario", must, "'case-control'", hint)
         elif plain.prior is not None and plain.scenario is None:
             raise valid.bad_value(
                 "scenario",
@@ -721,19 +712,13 @@ class GivenProportions(Parameters):
         if can_vary:
             return
         if isinstance(self.proportions, UncertainProportions):
-            raise valid.bad_type(
-                "proportions",
-                "a MixtureProportions, as nothing here varies them",
-                self.proportions,
-                "evaluate does; pass its attribute 'believed' to take them as certain",
-            )
+            must = "a MixtureProportions, as nothing here varies them"
+            hint = "evaluate does; pass its attribute 'believed' to take them as certain"
+            raise valid.bad_type("proportions", must, self.proportions, hint)
         for name, (low, high) in self.ranges.items():
-            raise valid.bad_value(
-                name,
-                "a number, as nothing here varies it",
-                f"{low:g} to {high:g}",
-                f"evaluate and compare_scores take a range of {name}",
-            )
+            must = "a number, as nothing here varies it"
+            hint = f"evaluate and compare_scores take a range of {name}"
+            raise valid.bad_value(name, must, f"{low:g} to {high:g}", hint)
         if self.hits is not None:
             hint = "pass proportions=evaluate(scores, labeled, hits=...).proportions"
             raise valid.bad_value("hits", "left out here", valid.show(self.hits), hint)

@@ -22,7 +22,7 @@ from purecover._codec import plain_fields
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.audit.designs import JudgedRows, ScoredLabels
-from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance, cut_of_top
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
@@ -463,6 +463,7 @@ def combine(
     *,
     estimator: Any = None,
     beta: float | tuple[float, float] | None = None,
+    negative_label: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomState = 0,
 ) -> AuditPosterior:
@@ -478,6 +479,8 @@ def combine(
         What estimates alpha and beta from the scores; the default one if left out.
     beta : float or pair of floats, optional
         Share of positives among the labeled, or the range it lies in; 1 means clean labels.
+    negative_label : object, optional
+        The label of rows that are known to be negative, as in :func:`draw`.
     confidence_level : float, default=0.95
         Probability of the intervals.
     random_state : int, numpy.random.Generator or None, default=0
@@ -538,19 +541,13 @@ def combine(
     """
     hint = "draw(scores, labeled).answer(verdicts), or JudgedRows.from_array(..., design='random')"
     valid.check_instance("judged", judged, JudgedRows, hint)
-    data = ScoredLabels.read(scores, labeled)
+    data = ScoredLabels.read(scores, labeled, negative_label)
     judged.check_data(data)
     given = GivenProportions(beta=beta, estimator=estimator).validated(
         can_estimate=True, can_vary=True
     )
-    counts = ScoreCounts.from_scores(data.scores, data.labeled)
-    return posterior_of(
-        counts,
-        given,
-        judged,
-        confidence_level=confidence_level,
-        random_state=random_state,
-    )
+    how: Any = {"confidence_level": confidence_level, "random_state": random_state}
+    return posterior_of(data.counts, given, judged, **how)
 
 
 def posterior_of(
@@ -784,10 +781,7 @@ def cut_of_hits(counts: ScoreCounts, _positive: int, followed: int, where: Any) 
     if size > counts.n_unlabeled:
         must = f"of at most {counts.n_unlabeled:,.10g} rows, the unlabeled ones"
         raise valid.bad_value("hits" if where is None else "hits_from", must, f"{size:,}")
-    flagged = np.cumsum(counts.unlabeled)
-    # Of equal scores all are followed up or none, unless they are the best.
-    last = max(int(np.searchsorted(flagged, size, side="right")) - 1, int((flagged <= 0).sum()))
-    return float(counts.thresholds[last])
+    return cut_of_top(counts, size)
 
 
 def posterior_draws(

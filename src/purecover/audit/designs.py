@@ -21,6 +21,7 @@ from purecover import _validation as valid
 from purecover._inputs import encode_labels, refuse_frame
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
+from purecover.counts import ScoreCounts, cut_of_top
 from purecover.exceptions import InvalidInputError
 
 Kind = Literal["top", "random", "stratified"]
@@ -62,12 +63,17 @@ class ScoredLabels(NamedTuple):
     negative: BoolArray | None = None
 
     @classmethod
-    def read(cls, scores: Any, labeled: Any) -> ScoredLabels:
+    def read(cls, scores: Any, labeled: Any, negative_label: Any = None) -> ScoredLabels:
         """Check both."""
         refuse_frame(scores)
         valid.check_alignment(scores, labeled)
         numbers = valid.as_real_vector("scores", scores)
-        return cls(numbers, encode_labels(labeled, numbers.size)[0])
+        return cls(numbers, *encode_labels(labeled, numbers.size, negative_label=negative_label))
+
+    @property
+    def counts(self) -> ScoreCounts:
+        """The counted scores."""
+        return ScoreCounts._from_marks(self.scores, self.labeled, self.negative, None)
 
     @property
     def checksum(self) -> str:
@@ -93,6 +99,26 @@ class ScoredLabels(NamedTuple):
     def strata(self, cuts: Sequence[float]) -> IntArray:
         """The stratum of each row; 0 is that of the highest scores."""
         return len(cuts) - np.searchsorted(np.sort(cuts), self.scores, side="right")
+
+    def drawn(
+        self, kind: str, cuts: Sequence[float], rng: np.random.Generator, n: int | None = None
+    ) -> IntArray:
+        """Draw n unlabeled rows, or put all that may be judged into a random order."""
+        stratum = self.strata(cuts)
+        rows = np.flatnonzero(self.unlabeled & ((stratum == 0) | (kind != "top")))
+        if n is not None and n > rows.size:
+            where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
+            must = f"at most {rows.size}, the unlabeled rows there are{where}"
+            raise valid.bad_value("n", must, str(n))
+        if kind != "stratified":
+            return rng.choice(rows, rows.size if n is None else n, replace=False)
+        # As many from each stratum as from the others, wherever a judge stops.
+        rows = rng.permutation(rows)
+        place = np.zeros(rows.size, dtype=np.int64)
+        for s in range(len(cuts) + 1):
+            here = stratum[rows] == s
+            place[here] = np.arange(here.sum())
+        return rows[np.lexsort((stratum[rows], place))][:n]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -225,7 +251,13 @@ class JudgedRows(Frozen):
     @classmethod
     @public
     def from_array(
-        cls, verdicts: ArrayLike, scores: ArrayLike, labeled: ArrayLike, *, design: str
+        cls,
+        verdicts: ArrayLike,
+        scores: ArrayLike,
+        labeled: ArrayLike,
+        *,
+        design: str,
+        negative_label: Any = None,
     ) -> JudgedRows:
         """Return judged rows from verdicts for all rows.
 
@@ -239,6 +271,8 @@ class JudgedRows(Frozen):
             Says that the judged unlabeled rows are a random sample of all unlabeled rows, and the
             judged labeled rows, if any, of all labeled ones. Of rows that were drawn otherwise
             :func:`draw` knows the design.
+        negative_label : object, optional
+            The label of rows that are known to be negative, as in :func:`draw`.
 
         Returns
         -------
@@ -246,7 +280,7 @@ class JudgedRows(Frozen):
             The judged rows alone.
         """
         valid.check_choice("design", design, ("random",))
-        return cls.at_random(verdicts, ScoredLabels.read(scores, labeled))
+        return cls.at_random(verdicts, ScoredLabels.read(scores, labeled, negative_label))
 
     @classmethod
     def at_random(cls, verdicts: Any, data: ScoredLabels) -> JudgedRows:
@@ -264,7 +298,13 @@ class JudgedRows(Frozen):
     @classmethod
     @public
     def read_csv(
-        cls, file: str | Path, scores: ArrayLike, labeled: ArrayLike, *, answer: str = ANSWER
+        cls,
+        file: str | Path,
+        scores: ArrayLike,
+        labeled: ArrayLike,
+        *,
+        answer: str = ANSWER,
+        negative_label: Any = None,
     ) -> JudgedRows:
         """Read a table that :meth:`AuditDesign.to_csv` made and judges filled in.
 
@@ -278,13 +318,15 @@ class JudgedRows(Frozen):
             The column of verdicts: yes or no, 1 or 0, or blank. Where a column named judge says
             who gave them, a row may stand there once for each judge: the majority decides, and a
             tie counts as no verdict.
+        negative_label : object, optional
+            The label of rows that are known to be negative, as in :func:`draw`.
 
         Returns
         -------
         JudgedRows
             The rows of the file.
         """
-        data = ScoredLabels.read(scores, labeled)
+        data = ScoredLabels.read(scores, labeled, negative_label)
         return AnswerFile.read(file, data, answer).judged(data)
 
     @property
@@ -421,8 +463,5 @@ def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
     if threshold is not None:
         must = "left out where 'threshold' is given"
         raise valid.bad_value("review", must, valid.show(review))
-    falling = np.sort(data.scores[data.unlabeled])[::-1]
-    review = valid.check_integer("review", review, low=1, high=falling.size)
-    # Of equal scores all are reviewed or none, unless they are the best.
-    fewer = falling[falling > falling[review]] if review < falling.size else falling
-    return float(fewer[-1] if fewer.size else falling[0])
+    review = valid.check_integer("review", review, low=1, high=int(data.unlabeled.sum()))
+    return cut_of_top(data.counts, review)

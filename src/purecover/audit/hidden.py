@@ -10,6 +10,7 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import Frozen, public
+from purecover.audit.answers import interval_of
 from purecover.counts import ScoreCounts, auc_pu_variance, check_counts
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
@@ -184,20 +185,8 @@ def judge_hidden(
         "precision": np.minimum(alpha * recall_hidden / max(flagged, 1e-300), 1),
         "n_hidden": alpha * counts.n_unlabeled,
     }
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    intervals = {}
-    for name, draws in values.items():
-        low, high = map(float, np.quantile(draws, tails))
-        intervals[name] = Interval(
-            estimate=float(draws.mean()),
-            low=low,
-            high=high,
-            confidence_level=level,
-            method="posterior",
-            varied="scores and proportions",
-        )
     return HiddenEstimate(
-        intervals=intervals,
+        intervals={name: interval_of(draws, level) for name, draws in values.items()},
         threshold=threshold,
         n_positive=int(found.sum()),
         n_audited=int(judged.sum()),

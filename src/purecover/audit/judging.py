@@ -12,6 +12,7 @@ from functools import cached_property
 from glob import escape
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from purecover.audit.designs import (
     ScoredLabels,
     cut_of,
 )
-from purecover.counts import ScoreCounts
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval
 from purecover.proportions import GivenProportions
@@ -46,6 +46,9 @@ _LEVEL = 0.95
 _MANY_ALIKE = 0.2
 _WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
+_FURTHER = 300
+"""Rows that stand for all that can still be judged."""
+
 FIGURES = ("auc", "alpha", "precision")
 
 
@@ -67,8 +70,8 @@ class Judging:
         Name of the judge; may be empty.
     figure : {"alpha", "auc", "precision"}
         What the interval is of.
-    threshold, review
-        The cut of the score, as in :func:`draw`.
+    threshold, review, negative_label
+        The cut of the score and the label of known negatives, as in :func:`draw`.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Judging:
         figure: str = "auc",
         threshold: float | None = None,
         review: int | None = None,
+        negative_label: Any = None,
     ) -> None:
         self.figure = valid.check_choice("figure", figure, FIGURES)
         valid.check_instance("judge", judge, str)
@@ -89,7 +93,7 @@ class Judging:
             must = f"a name of up to {_LONGEST_NAME} characters"
             raise valid.bad_value("judge", must, valid.show(judge))
         self.judge, self.file, self.cells = judge.strip(), file, cells
-        self.data = ScoredLabels.read(scores, labeled)
+        self.data = ScoredLabels.read(scores, labeled, negative_label)
         self._lines: dict[tuple[int, str], dict[str, str]] = {}
         with _alone(file.parent) as alone:
             if alone:  # what a killed process left
@@ -106,30 +110,17 @@ class Judging:
                 must = f"that of the answers in {file.name}"
                 hint = "leave it out, or move that file away to begin anew"
                 raise valid.bad_value(name, must, str(got), hint)
-        self.design = self._ordered(kind, cuts)
+        # Those in the file, and then others by chance, in the same order for every judge.
+        in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
+        rest = self.data.drawn(kind, cuts, np.random.default_rng(0))
+        rows = np.concatenate((in_file, rest[~np.isin(rest, in_file)]))
+        self.design = AuditDesign._of(kind, cuts, rows, self.data)
         if not self.design.rows.size:
             must = "a score that unlabeled rows reach"
             raise valid.bad_value("threshold", must, f"{cuts[0]:.6g}, which none does")
-        self._counts = ScoreCounts.from_scores(self.data.scores, self.data.labeled)
+        self._counts = self.data.counts
         self._at = 0
         self._go_on()
-
-    def _ordered(self, kind: str, cuts: list[float]) -> AuditDesign:
-        """Return all rows that may be asked: those in the file, and then others by chance."""
-        in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
-        stratum = self.data.strata(cuts)
-        others = ~self.data.labeled
-        if kind == "top":
-            others &= stratum == 0
-        rest = np.random.default_rng(0).permutation(np.flatnonzero(others))
-        rest = rest[~np.isin(rest, in_file)]  # in the same order for every judge
-        if kind == "stratified":  # evenly from all strata, wherever a judge stops
-            place = np.zeros(rest.size, dtype=np.int64)
-            for s in range(len(cuts) + 1):
-                here = stratum[rest] == s
-                place[here] = np.arange(here.sum())
-            rest = rest[np.lexsort((stratum[rest], place))]
-        return AuditDesign._of(kind, cuts, np.concatenate((in_file, rest)), self.data)
 
     @property
     def row(self) -> int | None:
@@ -283,13 +274,10 @@ class Judging:
     def progress(self) -> tuple[Interval, Outlook]:
         """Return the interval of the figure now, and what more answers would do to it."""
         interval, values, purity = self._known(self.judged())
-        # Further rows come from the strata as in the design.
-        sizes = np.bincount(self.design.stratum[: self._at], minlength=purity.shape[1])
-        if self.design.kind != "stratified" or not sizes.any():
-            strata = 1 if self.design.kind == "top" else sizes.size
-            sizes = self.design.n_unlabeled * (np.arange(sizes.size) < strata)
+        upcoming = self.design.stratum[self._at :][:_FURTHER]
+        sizes = np.bincount(upcoming, minlength=purity.shape[1])
         left = self.design.rows.size - sum(self.tally().values())
-        return interval, Outlook.of(values, purity @ sizes / sizes.sum(), left, _LEVEL)
+        return interval, Outlook.of(values, purity @ sizes / max(sizes.sum(), 1), left, _LEVEL)
 
     def status(self) -> tuple[str, Interval | None]:
         """Say what is known of the figure, and what more answers would do to it."""

@@ -71,19 +71,10 @@ class JudgingView:
 
     def _repr_html_(self) -> str:
         upcoming = self._upcoming()
-        names = list(dict.fromkeys(name for _, cells in upcoming for name in cells))
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in ["row", *names])
-        lines = "".join(
-            f"<tr><td>{row + 1:,}</td>"
-            + "".join(f"<td>{_linked(cells.get(name, ''))}</td>" for name in names)
-            + "</tr>"
-            for row, cells in upcoming
-        )
         said = "<br>".join(map(html.escape, self._said()))
-        keys = "y" * len(upcoming)
         return (
-            f"<table><tr>{head}</tr>{lines}</table><p>{said}<br>Answer these rows in their order: "
-            f'<code>view.answer("{keys}")</code> with y, n or s (skip) for each.</p>'
+            f"{_table(upcoming)}<p>{said}<br>Answer these rows in their order: "
+            f'<code>view.answer("{"y" * len(upcoming)}")</code> with y, n or s (skip) for each.</p>'
         )
 
     def _ipython_display_(self) -> None:
@@ -101,14 +92,8 @@ class JudgingView:
         buttons = []
 
         def show() -> None:
-            row = self.judging.row
-            cells = {} if row is None else self.judging.cells(row)
-            lines = "".join(
-                f"<tr><th>{html.escape(name)}</th><td>{_linked(text)}</td></tr>"
-                for name, text in cells.items()
-            )
-            title = "No row is left" if row is None else f"Row {row + 1:,}"
-            card.value = f"<b>{title}</b><table>{lines}</table>"
+            rows = self._upcoming()[:1]
+            card.value = _table(rows) if rows else "No row is left"
             said.value = "<br>".join(map(html.escape, self._said()))
 
         def take(key: str) -> None:
@@ -146,6 +131,17 @@ class JudgingView:
         ]
 
 
+def _table(rows: list[tuple[int, dict[str, str]]]) -> str:
+    """Return rows as a table in HTML."""
+    names = list(dict.fromkeys(name for _, cells in rows for name in cells))
+    lines = [
+        "".join(f"<td>{cell}</td>" for cell in (f"{row + 1:,}", *map(_linked, cells.values())))
+        for row, cells in rows
+    ]
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in ["row", *names])
+    return f"<table><tr>{'</tr><tr>'.join([head, *lines])}</tr></table>"
+
+
 def _linked(text: str) -> str:
     """Return text as HTML, with links."""
     parts = re.split(f"({_LINK.pattern})", text)
@@ -168,6 +164,7 @@ def judge(
     figure: str = "auc",
     threshold: float | None = None,
     review: int | None = None,
+    negative_label: Any = None,
 ) -> JudgingView:
     """Judge rows of a frame in a notebook, one after another.
 
@@ -190,8 +187,8 @@ def judge(
         Name of the judge, if there are several. Each is asked about the rows of the others.
     figure : {"auc", "alpha", "precision"}, default="auc"
         What the interval is of.
-    threshold, review
-        The cut of the score, as in :func:`draw`.
+    threshold, review, negative_label
+        The cut of the score and the label of known negatives, as in :func:`draw`.
 
     Returns
     -------
@@ -232,6 +229,7 @@ def judge(
         figure=figure,
         threshold=threshold,
         review=review,
+        negative_label=negative_label,
     )
     return JudgingView(judging)
 

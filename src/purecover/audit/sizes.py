@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -22,10 +21,9 @@ from purecover.audit.designs import (
     cut_of,
     cuts_of_all,
 )
-from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
-from purecover.proportions import GivenProportions, check_share
+from purecover.proportions import GivenProportions, check_share, check_share_or_range
 
 Figure = Literal["auc", "alpha", "positives", "precision", "recall"]
 FIGURES = ("auc", "alpha", "positives", "precision", "recall")
@@ -48,7 +46,7 @@ def outlooks(
     if figure in AT_A_CUT and cut is None:
         must = f"given, or 'review', for {figure} at a threshold"
         raise valid.bad_value("threshold", must, "neither")
-    counts = ScoreCounts.from_scores(data.scores, data.labeled)
+    counts = data.counts
     found: list[tuple[float | None, Outlook]] = []
     for each in sorted({data.reached(share) for share in CUTS}) if cut is None else [cut]:
         strata = Strata.above(counts, each)
@@ -72,6 +70,7 @@ def draw(
     threshold: float | None = None,
     review: int | None = None,
     n_labeled: int = 0,
+    negative_label: Any = None,
     random_state: RandomState = 0,
 ) -> AuditDesign:
     """Draw rows to be judged by hand.
@@ -100,6 +99,9 @@ def draw(
     n_labeled : int, default=0
         How many labeled rows to judge, from all of them: where labels may be wrong, they determine
         beta.
+    negative_label : object, optional
+        The label of rows that are known to be negative: nobody needs to judge them, and they are
+        not among the unlabeled ones. Pass it to :func:`combine` and :func:`evaluate` as well.
     random_state : int, numpy.random.Generator or None, default=0
         Where randomness comes from.
 
@@ -121,7 +123,7 @@ def draw(
     >>> print(design)
     10 of 858 unlabeled rows with score >= 1.96668
     """
-    data = ScoredLabels.read(scores, labeled)
+    data = ScoredLabels.read(scores, labeled, negative_label)
     kind = valid.check_choice("design", design, KINDS)
     n = valid.check_integer("n", n, low=1)
     n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
@@ -134,19 +136,7 @@ def draw(
         cuts = [data.reached(TOP_SHARE)] if kind == "top" else cuts_of_all(data)
     else:
         cuts = [cut]
-    stratum = data.strata(cuts)
-    unlabeled = [np.flatnonzero(data.unlabeled & (stratum == s)) for s in range(len(cuts) + 1)]
-    if kind == "top":
-        unlabeled = unlabeled[:1]
-    elif kind == "random":
-        unlabeled = [np.flatnonzero(data.unlabeled)]
-    sizes = [len(part) for part in unlabeled]
-    if n > sum(sizes):
-        where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
-        must = f"at most {sum(sizes)}, the unlabeled rows there are{where}"
-        raise valid.bad_value("n", must, str(n))
-    parts = zip(unlabeled, _spread(n, sizes), strict=True)
-    rows = [rng.choice(part, size, replace=False) for part, size in parts]
+    rows = [data.drawn(kind, cuts, rng, n)]
     rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
     found = AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
     return replace(found, reason=reason)
@@ -173,14 +163,6 @@ def _best_for(
     if at is None:
         return "random", rows[0][0] or 0.0, n, reason
     return kind, at, 0, reason
-
-
-def _spread(n: int, sizes: Sequence[int]) -> list[int]:
-    """As many from each as from the others, and all of those that have too few."""
-    found = [0] * len(sizes)
-    for place, at in enumerate(np.argsort(sizes, kind="stable")):
-        found[at] = min(sizes[at], (n - sum(found)) // (len(sizes) - place))
-    return found
 
 
 @public
@@ -258,7 +240,9 @@ def plan(
                 raise valid.bad_value(name, "left out where there are no scores", valid.show(value))
         if figure != "alpha":
             raise valid.bad_value("figure", "'alpha' where there are no scores", repr(figure))
-        share = _widest(alpha_guess)
+        guess = check_share_or_range("alpha_guess", (0, 1) if alpha_guess is None else alpha_guess)
+        low, high = guess if isinstance(guess, tuple) else (guess, guess)
+        share = min(max(0.5, low), high)  # the expected alpha nearest to 1/2
         return bisect_left(range(10**10), -width, lo=1, key=lambda n: -_beta_width(n, share, level))
     if alpha_guess is not None:
         must = "left out where scores are given, from which alpha is estimated"
@@ -284,16 +268,3 @@ def _beta_width(n: int, share: float, level: float) -> float:
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = betaincinv(0.5 + share * n, 0.5 + (1 - share) * n, tails)
     return float(high - low)
-
-
-def _widest(guess: Any) -> float:
-    """The expected alpha nearest to 1/2."""
-    if guess is None:
-        return 0.5
-    pair = guess if valid.is_iterable(guess) and not isinstance(guess, (str, bytes)) else [guess]
-    ends = [check_share("alpha_guess", each) for each in pair]
-    if not 1 <= len(ends) <= 2:
-        raise valid.bad_value("alpha_guess", "a number or two", f"{len(ends)} values")
-    if ends[0] > ends[-1]:
-        raise valid.bad_value("alpha_guess", "in rising order", valid.show(guess))
-    return min(max(0.5, ends[0]), ends[-1])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._typing import CountArray, FloatArray
+from purecover._typing import CountArray
 from purecover._validation import check_instance, check_names, public
 from purecover.checks.base import (
     FALSE_ALARM_RATE,
@@ -177,41 +177,27 @@ def rates_leave_box(context: CheckContext) -> Finding:
     n_labeled, n_unlabeled = effective_sizes(context.counts)
     # Both ends of the curve are always in the box.
     labeled, unlabeled = roc.tpr_pu[1:-1] * n_labeled, roc.fpr_pu[1:-1] * n_unlabeled
-    above, below = (labeled, unlabeled), (n_labeled - labeled, n_unlabeled - unlabeled)
-
-    def labeled_short(side: tuple[FloatArray, FloatArray]) -> FloatArray:
-        return shortfall(side[0], side[1], n_labeled, n_unlabeled, p.labeled_inclusion)
-
-    def unlabeled_short(side: tuple[FloatArray, FloatArray]) -> FloatArray:
-        return shortfall(side[1], side[0], n_unlabeled, n_labeled, p.unlabeled_inclusion)
-
-    alpha, beta = f"alpha={p.alpha:.3g}", f"beta={p.beta:.3g}"
+    ours = (n_labeled, n_unlabeled, p.labeled_inclusion)
+    theirs = (n_unlabeled, n_labeled, p.unlabeled_inclusion)
+    apart = {
+        "fpr is below 0": shortfall(unlabeled, labeled, *theirs),
+        "tpr is above 1": shortfall(n_labeled - labeled, n_unlabeled - unlabeled, *ours),
+        "fpr is above 1": shortfall(n_unlabeled - unlabeled, n_labeled - labeled, *theirs),
+        "tpr is below 0": shortfall(labeled, unlabeled, *ours),
+    }
+    name = max(apart, key=lambda each: float(apart[each].max()))
+    z, at = apart[name], int(apart[name].argmax())
     few = "too few {} rows score as {} as the {} ones"
     inverted = f"are the scores inverted for some of them? Otherwise {_SCAR}"
-    sides = [
-        (
-            unlabeled_short(above),
-            "fpr is below 0",
-            f"{few.format('unlabeled', 'high', 'labeled')}: {alpha} is too large, or {_SCAR}.",
-        ),
-        (
-            labeled_short(below),
-            "tpr is above 1",
-            f"{few.format('labeled', 'low', 'unlabeled')}: {beta} is too small, or {_SCAR}.",
-        ),
-        (
-            unlabeled_short(below),
-            "fpr is above 1",
-            f"too many labeled rows have low scores: {inverted}, or {alpha} is too large.",
-        ),
-        (
-            labeled_short(above),
-            "tpr is below 0",
-            f"too few labeled rows have high scores: {inverted}, or {beta} is too small.",
-        ),
-    ]
-    z, name, cause = max(sides, key=lambda side: float(side[0].max()))
-    at = int(z.argmax())
+    cause = {
+        "fpr is below 0": f"{few.format('unlabeled', 'high', 'labeled')}: {{}}, or {_SCAR}.",
+        "tpr is above 1": f"{few.format('labeled', 'low', 'unlabeled')}: {{}}, or {_SCAR}.",
+        "fpr is above 1": f"too many labeled rows have low scores: {inverted}, or {{}}.",
+        "tpr is below 0": f"too few labeled rows have high scores: {inverted}, or {{}}.",
+    }[name]
+    wrong = f"alpha={p.alpha:.3g} is too large"
+    if name.startswith("tpr"):
+        wrong = f"beta={p.beta:.3g} is too small"
     limit = critical_value(n_labeled + n_unlabeled)
     outside = f"{roc.n_outside:,} of {roc.fpr_raw.size:,} points lie outside"
     if z[at] <= limit:
@@ -222,7 +208,7 @@ def rates_leave_box(context: CheckContext) -> Finding:
     return fired(
         f"the recovered {name} at threshold {roc.thresholds_raw[at + 1]:.4g} ({rate:.3g}), "
         f"{z[at]:.2g} standard errors outside where noise reaches {limit:.2g}; {outside}.",
-        cause,
+        cause.format(wrong),
     )
 
 
@@ -367,9 +353,8 @@ def _brier_of_labels(counts: ScoreCounts) -> tuple[float, float, float]:
     chance = s * (1 - s)
     found = float(np.dot(counts.labeled, (1 - s) ** 2) + np.dot(counts.unlabeled, s**2))
     expected = float(np.dot(weight, chance))
-    squares = weight
-    if counts.labeled_sq is not None and counts.unlabeled_sq is not None:
-        squares = counts.labeled_sq + counts.unlabeled_sq
+    one, two = counts.labeled_sq, counts.unlabeled_sq
+    squares = weight if one is None or two is None else one + two
     error = math.sqrt(float(np.dot(squares, chance * (1 - 2 * s) ** 2)))
     return found / total, expected / total, (expected - found) / max(error, 1e-300)
 
@@ -824,8 +809,8 @@ CHECKS: Mapping[str, Check] = MappingProxyType(dict(sorted(REGISTRY.items())))
 
 def warnings_of_data(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Return errors and warnings that do not concern the threshold, for results without one."""
-    warning = [each for each in results if each.outcome in ("error", "warning")]
-    return [each for each in warning if each.topic != "threshold"]
+    grave = ("error", "warning")
+    return [each for each in results if each.outcome in grave and each.topic != "threshold"]
 
 
 def list_checks() -> tuple[Check, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from cyclopts import App, Parameter
 
 import purecover as pu
 from purecover.cli import output
+from purecover.cli.judge import shown_columns, visible
 from purecover.cli.options import COLUMNS, chosen, takes
 from purecover.cli.output import STDIO, CommandError, show
 
@@ -88,19 +88,11 @@ def sample(file: str, /, **given: Any) -> int:
     if path is not None:
         output.check_writable("--out", path, not_this=file)
         _keep_answers(path)
-    copied = partial(_copied, file, asked=given.get("columns"))
-    rows = read_rows(file, Columns.among(given), cells=copied)
+    rows = read_rows(file, Columns.among(given), cells=partial(visible, file, given))
     how = chosen(given, "n figure n_labeled design threshold review random_state")
     design = pu.audit.draw(rows.scores, rows.labeled, **how)
-    # Scores and labels would lead the judges.
-    hidden = () if "columns" in given else (rows.columns["score"], rows.columns["labeled"])
-    text = design.to_csv(
-        {
-            name: np.array(words.values, dtype=object)[words.codes]
-            for name, words in rows.cells.items()
-            if name not in hidden
-        }
-    )
+    columns = shown_columns(rows, everything="columns" in given).items()
+    text = design.to_csv({name: np.array(w.values, dtype=object)[w.codes] for name, w in columns})
     if path is None:
         output.hand_out(text)
     else:
@@ -127,21 +119,3 @@ def _keep_answers(out: str) -> None:
             f"{show(out)} holds {answered:,} answers in column {ANSWER!r}, which would be lost.\n"
             "Hint: give another name to --out, or remove the file first."
         )
-
-
-def _copied(file: str, available: list[str], *, asked: Sequence[str] | None) -> list[str]:
-    """Return the columns to copy, which must not be called like those of the audit."""
-    from purecover.audit.designs import OWN_COLUMNS
-    from purecover.cli.files import name_of, require_column
-
-    source = name_of(file)
-    wanted = available if asked is None else asked
-    for name in asked or ():
-        require_column(source, name, available, "asked for by --columns")
-    taken = next((name for name in wanted if name in OWN_COLUMNS), None)
-    if taken is not None:
-        raise CommandError(
-            f"{source} has a column {show(taken)}, and the file of the audit has one of its own.\n"
-            "Hint: rename it, or name the columns to copy with --columns."
-        )
-    return list(dict.fromkeys(wanted))

@@ -33,7 +33,7 @@ _LINK = re.compile(r"https?://\S+")
 
 
 @takes(
-    f"{COLUMNS} columns threshold review figure until n judge",
+    f"{COLUMNS} negative_label columns threshold review figure until n judge",
     threshold="Judge rows with at least this score, to estimate precision there; by default those "
     "above the score that half of the labeled rows reach.",
     figure="What the interval is of: auc (default), alpha or precision.",
@@ -65,11 +65,12 @@ def judge(file: str, /, **given: Any) -> int:
         raise CommandError(f"--n must be at least 1, got {n}.")
     kept = answers_beside(file)
     output.check_writable("the file of answers,", str(kept), not_this=file)
-    rows = read_rows(file, Columns.among(given), cells=partial(_visible, file, given))
+    rows = read_rows(file, Columns.among(given), cells=partial(visible, file, given))
     judging = Judging(
         rows.scores,
-        rows.labeled,
+        rows.labels,
         kept,
+        negative_label=rows.beside["negative_label"],
         cells=shown_cells(rows, everything="columns" in given),
         figure=figure,
         **chosen(given, "judge threshold review"),
@@ -79,8 +80,8 @@ def judge(file: str, /, **given: Any) -> int:
     return 0
 
 
-def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
-    """Return the columns that the judge may see, without scores and labels unless asked for."""
+def visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
+    """Return the columns that judges may see, if they are there."""
     from purecover.cli import files
 
     for name in given.get("columns", ()):
@@ -88,16 +89,21 @@ def _visible(file: str, given: dict[str, Any], available: list[str]) -> list[str
     return list(given.get("columns", available))
 
 
-def shown_cells(rows: FileRows, *, everything: bool = False) -> Callable[[int], dict[str, str]]:
-    """Return what gives the cells of a row, by default without its score and label."""
+def shown_columns(rows: FileRows, *, everything: bool = False) -> dict[str, Any]:
+    """Return the cells of columns for judges, by default without scores and labels."""
     from purecover.audit.designs import OWN_COLUMNS
 
     hidden = () if everything else (rows.columns["score"], rows.columns["labeled"])
-    columns = {
+    return {
         f"{name} (data)" if name in OWN_COLUMNS else name: words
         for name, words in rows.cells.items()
         if name not in hidden
     }
+
+
+def shown_cells(rows: FileRows, *, everything: bool = False) -> Callable[[int], dict[str, str]]:
+    """Return what gives the cells of a row."""
+    columns = shown_columns(rows, everything=everything)
     return lambda row: {name: words.values[words.codes[row]] for name, words in columns.items()}
 
 
@@ -264,14 +270,14 @@ def _summary(
         lines.append(judging.status()[0])
     try:
         lines += [f"  {line}" for line in remarks(judging)]
-        judged = pu.audit.JudgedRows.read_csv(judging.file, rows.scores, rows.labeled)
-        how = chosen(given, "threshold review")
-        report = pu.evaluate(rows.scores, rows.labeled, judged=judged, progress=False, **how)
+        how = chosen(given, "threshold review") | rows.beside
+        judged = judging.judged()
+        report = pu.evaluate(rows.scores, judged=judged, progress=False, **how)
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
     words = ["purecover", "evaluate", file, "--judged"]
-    for name, value in chosen(given, f"{COLUMNS} threshold review").items():
+    for name, value in chosen(given, f"{COLUMNS} negative_label threshold review").items():
         option, flag = f"--{name.replace('_', '-')}", value is True
         words += [option] if flag else [f"{option}={''.join(value) if name == 'score' else value}"]
     lines.append(f"Next: {shlex.join(words)}")

@@ -198,7 +198,8 @@ def _read_judged(rows: FileRows, file: str, answer: str) -> JudgedRows:
     failed: list[PurecoverError] = []
     for scores in rows.score_columns.values():
         try:
-            return JudgedRows.read_csv(file, scores, rows.labeled, answer=answer)
+            how = {"answer": answer, "negative_label": rows.beside["negative_label"]}
+            return JudgedRows.read_csv(file, scores, rows.labels, **how)
         except PurecoverError as error:
             failed.append(error)
     failed[0].parameter = "judged"

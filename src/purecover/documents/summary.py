@@ -55,17 +55,17 @@ PRICES = {
         "purecover judge FILE",
         "audit.draw(scores, labeled)",
     ),
+    "labeled-rows": (
+        "judge ten labeled rows, too",
+        "purecover audit sample FILE --n-labeled 10",
+        "audit.draw(scores, labeled, n_labeled=10)",
+    ),
     "limit": (
         "a sure limit, such as alpha at most {limit:g}",
         "--alpha 0..{limit:g}",
         "alpha=(0, {limit:g})",
     ),
     "clean-labels": ("all labels are verified", "--beta 1", "beta=1"),
-    "labeled-rows": (
-        "judge ten labeled rows",
-        "purecover audit sample FILE --n-labeled 10",
-        "audit.draw(scores, labeled, n_labeled=10)",
-    ),
     "pure-top": (
         "the highest scores are all positives",
         "--assume pure-top",
@@ -401,20 +401,24 @@ def cautions(report: PUReport) -> list[Caution]:
 def price_blocks(report: PUReport, file: str | None) -> list[Block]:
     """Return ways to narrow the interval of the AUC by a fifth or more, and their options.
 
-    Nothing where something contradicts the data, or where the interval is narrow. Options are
-    those of the shell for a ``file``, else those of Python.
+    Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
+    something contradicts the data, or where the interval is narrow. Options are those of the shell
+    for a ``file``, else those of Python.
     """
     if not report.prices or cautions(report):
         return []
     rows, note = [], []
+    widths = {price.name: price.high - price.low for price in report.prices}
     named = file if file is not None and _IN_COMMANDS.fullmatch(file) else "FILE"
     for price in report.prices:
         known = {"limit": price.limit, "threshold": report.threshold}
         words, command, call = (text.format(**known) for text in PRICES[price.name])
         how = call if file is None else command.replace("FILE", named)
         metric = "precision" if price.name == "flagged-rows" else "roc_auc"
-        now, width = report.intervals.get(metric), price.high - price.low
+        now, width = report.intervals.get(metric), widths[price.name]
         if not bounded(now) or now.width <= WIDE:
+            continue
+        if price.name == "labeled-rows" and width > 0.9 * widths["ten-rows"]:
             continue
         if width > 0.8 * now.width:
             if price.name == "more-rows":

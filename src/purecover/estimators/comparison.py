@@ -124,17 +124,12 @@ class PriorComparison(Tabular):
 
         NaN where fewer than two estimators have an estimate.
         """
-        spread = dict.fromkeys(QUANTITIES, math.nan)
-        if len(self.succeeded) > 1:
-            for quantity in QUANTITIES:
-                values = [row.value(quantity) for row in self.succeeded]
-                spread[quantity] = max(values) - min(values)
-        return FrozenDict(spread)
+        found = {each: [row.value(each) for row in self.succeeded] for each in QUANTITIES}
+        few = len(self.succeeded) < 2
+        return FrozenDict({k: math.nan if few else max(v) - min(v) for k, v in found.items()})
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, list[Any]] = {
-            "estimator": [row.name for row in self.rows],
-        }
+        columns: dict[str, list[Any]] = {"estimator": [row.name for row in self.rows]}
         for quantity in QUANTITIES:
             columns[quantity] = [row.value(quantity) for row in self.rows]
             columns[f"{quantity}_low"] = [row.ends(quantity)[0] for row in self.rows]

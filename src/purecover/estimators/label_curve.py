@@ -576,19 +576,14 @@ def _round_handfuls(
     ends: dict[str, tuple[float, float]], counts: ScoreCounts
 ) -> dict[str, tuple[float, float]]:
     """Move ends of intervals to 0 or 1 where only a handful of rows lies beyond."""
-    (alpha_low, alpha_high), (beta_low, beta_high) = ends["alpha"], ends["beta"]
+    (alpha_low, alpha_high), (beta_low, beta_high), (low, high) = ends.values()
     if alpha_low * counts.n_unlabeled < _HANDFUL:
         alpha_low = 0.0
     if (1 - beta_high) * counts.n_labeled < _HANDFUL:
         beta_high = 1.0
-    low, high = ends["delta"]
-    if alpha_low == 0 and beta_high == 1:
-        high = 1.0 if alpha_high * counts.n_unlabeled < _HANDFUL else high
-    return {
-        "alpha": (alpha_low, alpha_high),
-        "beta": (beta_low, beta_high),
-        "delta": (low, high),
-    }
+    if alpha_low == 0 and beta_high == 1 and alpha_high * counts.n_unlabeled < _HANDFUL:
+        high = 1.0
+    return {"alpha": (alpha_low, alpha_high), "beta": (beta_low, beta_high), "delta": (low, high)}
 
 
 def draw_cells(weight: FloatArray, n: int, rng: np.random.Generator) -> IntArray:

@@ -317,7 +317,15 @@ class ElkanNoto(PriorEstimator):
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         n_labeled, n_unlabeled = counts.n_labeled, counts.n_unlabeled
-        share = self._labeled_given_positive(counts)
+        used = np.flatnonzero(counts.labeled + counts.unlabeled)
+        labeled = counts.labeled[used]
+        pooled = np.asarray(labeled + counts.unlabeled[used], dtype=np.float64)
+        falling = -isotonic_regression(-labeled / pooled, weights=pooled).x
+        share = float(falling[0])
+        if self.quantile < 1:
+            # It decreases, so that the quantile stands where the upper share is reached.
+            reached = np.cumsum(labeled) >= (1 - self.quantile) * n_labeled
+            share = float(falling[np.argmax(reached & (labeled > 0))])
         positives = n_labeled / share
         a = (positives - n_labeled) / n_unlabeled
         notes = []
@@ -332,15 +340,3 @@ class ElkanNoto(PriorEstimator):
             "at_edge": not 0 < a < 1,
         }
         return Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
-
-    def _labeled_given_positive(self, counts: ScoreCounts) -> float:
-        """Estimate the share of positives that are labeled."""
-        used = np.flatnonzero(counts.labeled + counts.unlabeled)
-        labeled = counts.labeled[used]
-        pooled = np.asarray(labeled + counts.unlabeled[used], dtype=np.float64)
-        falling = -isotonic_regression(-labeled / pooled, weights=pooled).x
-        if self.quantile == 1:
-            return float(falling[0])
-        # It decreases, so that the quantile stands where the upper share is reached.
-        reached = np.cumsum(labeled) >= (1 - self.quantile) * counts.n_labeled
-        return float(falling[np.argmax(reached & (labeled > 0))])

@@ -200,12 +200,13 @@ def scar_test(
     top = values >= threshold
     n_labeled, n_unlabeled = int((top & ours).sum()), int((top & ~ours).sum())
     distance, feature, shape, share_p = 0.0, 0, 1.0, 1.0
+    notes = []
     if hidden < FEWEST_HIDDEN:
         note = (
             f"not decided: with alpha = {low:.3g}, {hidden:.1f} unlabeled positives are expected "
             f"among the highest scores, and {FEWEST_HIDDEN} are needed to compare the labeled with"
         )
-        notes: tuple[str, ...] = (note,)
+        notes.append(note)
     else:
         if n_labeled:  # else nothing is to be compared where positives are
             pool = np.concatenate((matrix[top & ours], matrix[top & ~ours]))
@@ -214,7 +215,14 @@ def scar_test(
         chance = low * odds / (1 + low * odds)
         # So few unlabeled rows among so many labeled rows, or fewer.
         share_p = float(bdtr(n_unlabeled, n_labeled + n_unlabeled, chance))
-        notes = _doubts(n_labeled, n_unlabeled, high * odds)
+        total, chance = n_labeled + n_unlabeled, high * odds / (1 + high * odds)
+        # More unlabeled rows than noise explains.
+        if bdtrc(n_unlabeled - 1, total, chance) < RARE:
+            notes.append(
+                f"{n_unlabeled} of the {total} highest scores are unlabeled, where random labels "
+                f"let expect {chance * total:.0f}: negatives are among them, alpha is too small, "
+                "or labels are rarer there; so a rejection by the features means little"
+            )
     return ScarTest(
         p_value=min(1.0, 2 * min(shape, share_p)),
         shape_p_value=shape,
@@ -228,7 +236,7 @@ def scar_test(
         # At the lower end of an interval alpha may be 0, where all labeled may be in the set.
         expected_share=n_unlabeled / max(n_unlabeled, low * all_unlabeled),
         alpha=low,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
@@ -243,19 +251,6 @@ def _alpha_ends(alpha: float | Interval) -> tuple[float, float]:
     hint = "of an audit or an estimate pass the interval of alpha, such as audit.combine(...).alpha"
     number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither", hint=hint)
     return number, number
-
-
-def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
-    """Whether there are more unlabeled rows among the labeled ones than noise explains."""
-    n, chance = n_labeled + n_unlabeled, ratio / (1 + ratio)
-    if bdtrc(n_unlabeled - 1, n, chance) >= RARE:
-        return ()
-    note = (
-        f"{n_unlabeled} of the {n} highest scores are unlabeled, where random labels let expect "
-        f"{chance * n:.0f}: negatives are among them, alpha is too small, or labels are rarer "
-        "there; so a rejection by the features means little"
-    )
-    return (note,)
 
 
 def _read_matrix(X: Any) -> FloatArray:

@@ -29,7 +29,23 @@ def bin_starts(counts: ScoreCounts, *, merged: bool) -> IntArray:
     nothing are left out. Merged ones are joined with their lower neighbors until each holds
     enough rows of both samples.
     """
-    starts = _equal_width(counts)
+    some = np.flatnonzero(counts.labeled)
+    labeled = counts.thresholds[some]
+    # Squares of scores as large or small as these must neither overflow nor vanish.
+    largest = float(np.abs(labeled[[0, -1]]).max())
+    unit = 1.0 if 1e-100 < largest < 1e100 else max(largest, 1e-300)
+    width = released_width(labeled / unit, counts.labeled[some], effective_sizes(counts)[0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = counts.thresholds / unit
+        used = np.flatnonzero((counts.labeled > 0) | (counts.unlabeled > 0))
+        top, bottom = scores[used[0]], scores[used[-1]]
+        if width == 0.0:  # one labeled score has no spread: a tenth of the range has to serve
+            width = max((top - bottom) / 10, np.finfo(float).tiny)
+        # From an outlier far below, a float could not distinguish the bins above.
+        anchor = bottom if (top - bottom) / width < 2**40 else labeled[-1] / unit
+        # Scores just below an edge, by a rounding error of their own, are on it.
+        place = np.floor((scores - anchor) / width + 1e-9)
+    starts = np.concatenate(([0], np.flatnonzero(place[1:] != place[:-1]) + 1))
     return _merged(counts, starts) if merged else starts
 
 
@@ -65,26 +81,6 @@ def released_width(scores: FloatArray, tally: CountArray, size: float) -> float:
     digits = ((1, 1.5), (2, 2.5), (3, 4.0), (5, 7.5))
     digit = next((d for d, end in digits if width / power < end), 10)
     return digit * power
-
-
-def _equal_width(counts: ScoreCounts) -> IntArray:
-    some = np.flatnonzero(counts.labeled)
-    labeled = counts.thresholds[some]
-    # Squares of scores as large or small as these must neither overflow nor vanish.
-    largest = float(np.abs(labeled[[0, -1]]).max())
-    unit = 1.0 if 1e-100 < largest < 1e100 else max(largest, 1e-300)
-    width = released_width(labeled / unit, counts.labeled[some], effective_sizes(counts)[0])
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores = counts.thresholds / unit
-        used = np.flatnonzero((counts.labeled > 0) | (counts.unlabeled > 0))
-        top, bottom = scores[used[0]], scores[used[-1]]
-        if width == 0.0:  # one labeled score has no spread: a tenth of the range has to serve
-            width = max((top - bottom) / 10, np.finfo(float).tiny)
-        # From an outlier far below, a float could not distinguish the bins above.
-        anchor = bottom if (top - bottom) / width < 2**40 else labeled[-1] / unit
-        # Scores just below an edge, by a rounding error of their own, are on it.
-        place = np.floor((scores - anchor) / width + 1e-9)
-    return np.concatenate(([0], np.flatnonzero(place[1:] != place[:-1]) + 1))
 
 
 def _merged(counts: ScoreCounts, starts: IntArray) -> IntArray:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+import numpy as np
+
 from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import FloatArray, OrNan
@@ -165,10 +167,6 @@ def auc_interval(
     check_data(counts, proportions)
     observed, delta = counts.auc_pu, proportions.delta
     low, high, label = observed_auc_ends(counts, level, method)
-    return Interval(
-        estimate=min(max(0.5 + (observed - 0.5) / delta, 0.0), 1.0),
-        low=min(max(0.5 + (low - 0.5) / delta, 0.0), 1.0),
-        high=min(max(0.5 + (high - 0.5) / delta, 0.0), 1.0),
-        confidence_level=level,
-        method=label,
-    )
+    ends = (0.5 + (np.array([observed, low, high]) - 0.5) / delta).clip(0, 1).tolist()
+    named = dict(zip(("estimate", "low", "high"), ends, strict=True))
+    return Interval(**named, confidence_level=level, method=label)

@@ -18,7 +18,7 @@ import numpy as np
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
 from purecover.intervals.interval import Interval
-from purecover.intervals.resampling import Drawing, Multinomial, times_drawn
+from purecover.intervals.resampling import Multinomial, Resampler, times_drawn
 from purecover.proportions import ProportionEstimator
 
 _BLOCK = 2**20
@@ -26,7 +26,7 @@ _BLOCK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class PairedRows(Drawing):
+class PairedRows(Resampler):
     """Rows of several scores in joint cells.
 
     Attributes

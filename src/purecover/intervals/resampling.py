@@ -26,8 +26,10 @@ _GROWTH = 1.05
 """Near the top, ranks at which groups of unlabeled end grow by this factor, if they can."""
 
 
-class Drawing(ABC):
-    """Base of what draws labeled and unlabeled rows again."""
+class Resampler(ABC):
+    """Base of what draws labeled and unlabeled rows again, those of its ``counts``."""
+
+    counts: Any
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
@@ -49,19 +51,6 @@ class Drawing(ABC):
             f"example: the weight of one side is on too few {of} for an interval.",
             hint=hint,
         )
-
-
-@dataclass(frozen=True, repr=False)
-class Resampler(Drawing):
-    """Base of resamplers of counts.
-
-    Attributes
-    ----------
-    counts : ScoreCounts
-        The observed counts.
-    """
-
-    counts: ScoreCounts
 
 
 def times_drawn(rng: np.random.Generator, size: int, n_groups: int) -> IntArray:
@@ -181,6 +170,8 @@ class Multinomial:
 class MultinomialResampler(Resampler):
     """Draw labeled and unlabeled rows with replacement, each side with its own size."""
 
+    counts: ScoreCounts
+
     @cached_property
     def _sides(self) -> tuple[Multinomial, Multinomial]:
         return Multinomial(self.counts.labeled), Multinomial(self.counts.unlabeled)
@@ -198,6 +189,8 @@ class PoissonResampler(Resampler):
     :math:`W = \sum w_i` and :math:`Q = \sum w_i^2`, a Poisson number of mean :math:`W^2/Q`
     times :math:`Q/W` has the right mean :math:`W` and the right variance :math:`Q`.
     """
+
+    counts: ScoreCounts
 
     def _draw(self, rng: np.random.Generator, size: int) -> tuple[CountArray, CountArray]:
         counts = self.counts
@@ -225,6 +218,7 @@ class GroupResampler(Resampler):
         For each row, its weight.
     """
 
+    counts: ScoreCounts
     position: IntArray
     labeled: BoolArray
     group: IntArray

@@ -53,12 +53,9 @@ def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple
         times[test] += 1
     low, high = int(times.min()), int(times.max())
     if not splits or low != high:
-        raise valid.bad_value(
-            "cv",
-            "a way to score every row equally often",
-            f"{valid.show(cv)}, which scores some rows {low} and others {high} times",
-            "use StratifiedKFold or RepeatedStratifiedKFold rather than random or growing parts",
-        )
+        got = f"{valid.show(cv)}, which scores some rows {low} and others {high} times"
+        hint = "use StratifiedKFold or RepeatedStratifiedKFold rather than random or growing parts"
+        raise valid.bad_value("cv", "a way to score every row equally often", got, hint)
     for split in splits:
         _require_both_sides(split, examples)
     return splits, low
@@ -102,12 +99,9 @@ def _checked_split(pair: Any, examples: Examples) -> Split:
         raise valid.bad_value("cv", "folds of rows that the model has not seen", got)
     codes = examples.group_codes
     if codes is not None and np.isin(codes[test], codes[train]).any():
-        raise valid.bad_value(
-            "cv",
-            "a splitter that keeps groups together",
-            "a fold with a group on both sides",
-            "use StratifiedGroupKFold, or give the number of folds",
-        )
+        must = "a splitter that keeps groups together"
+        hint = "use StratifiedGroupKFold, or give the number of folds"
+        raise valid.bad_value("cv", must, "a fold with a group on both sides", hint)
     return train, test
 
 
@@ -115,12 +109,9 @@ def _require_both_sides(split: Split, examples: Examples) -> None:
     for rows, part in zip(split, ("train on", "score"), strict=True):
         for side, member in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
             if not member[rows].any():
-                raise valid.bad_value(
-                    "cv",
-                    "folds with labeled and unlabeled rows on both sides",
-                    f"a fold with no {side} row to {part}",
-                    "use fewer folds, or a stratified splitter",
-                )
+                must = "folds with labeled and unlabeled rows on both sides"
+                got = f"a fold with no {side} row to {part}"
+                raise valid.bad_value("cv", must, got, "use fewer folds, or a stratified splitter")
 
 
 def _row_numbers(part: Any, n_rows: int) -> IntArray:
@@ -356,11 +347,9 @@ def _scores_of_fold(
     found = response_scores(model, part, positive=1, methods=(method,))
     scores = np.asarray(found, dtype=np.float64)
     if scores.shape != (test.size,):
-        raise valid.bad_value(
-            "estimator",
-            f"a classifier whose {method} gives a number per row",
-            f"an array of shape {scores.shape} for {test.size} rows from {valid.show(estimator)}",
-        )
+        must = f"a classifier whose {method} gives a number per row"
+        got = f"an array of shape {scores.shape} for {test.size} rows from {valid.show(estimator)}"
+        raise valid.bad_value("estimator", must, got)
     return scores
 
 
@@ -409,10 +398,8 @@ def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
     scores = np.array(scores, dtype=np.float64)
     finite = np.isfinite(scores)
     if scores.shape != (n_rows,) or not finite.all():
-        raise valid.bad_value(
-            "estimator",
-            "a classifier with a finite out-of-bag score of every row",
-            f"{int(finite.sum())} of {n_rows} from {valid.show(fitted)}",
-            "more members leave fewer rows that all of them have seen",
-        )
+        must = "a classifier with a finite out-of-bag score of every row"
+        got = f"{int(finite.sum())} of {n_rows} from {valid.show(fitted)}"
+        hint = "more members leave fewer rows that all of them have seen"
+        raise valid.bad_value("estimator", must, got, hint)
     return scores

@@ -68,12 +68,9 @@ def count_bounds(
     n_unlabeled = int(counts.n_unlabeled)
     first, last = (min(int(_floor(a * n_unlabeled)), n_unlabeled - 1) for a in alphas)
     if target == "deployment" and last == 0:
-        raise valid.bad_value(
-            "alpha_range",
-            "large enough for one positive among the unlabeled",
-            f"at most {alphas[1]:g} of {n_unlabeled}",
-            'there is no recall without positives; use target="pooled"',
-        )
+        must = "large enough for one positive among the unlabeled"
+        hint = 'there is no recall without positives; use target="pooled"'
+        raise valid.bad_value("alpha_range", must, f"at most {alphas[1]:g} of {n_unlabeled}", hint)
     tally = _Tally.of(counts, target)
     bounds: dict[str, FloatArray] = {}
     for start, stop in _blocks(first, last, band.stretch(first) / band.stretch(last)):
@@ -305,12 +302,9 @@ def recover_bounds(
     level = valid.check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
-        raise valid.bad_value(
-            "counts",
-            "made of whole numbers of examples",
-            "weighted counts",
-            "the confidence depends on numbers of independent rows; leave out the weights",
-        )
+        must = "made of whole numbers of examples"
+        hint = "the confidence depends on numbers of independent rows; leave out the weights"
+        raise valid.bad_value("counts", must, "weighted counts", hint)
     if alphas[1] == 1:
         must = "below 1: else no unlabeled row is negative"
         raise valid.bad_value("alpha_range", must, valid.show(alpha_range))

@@ -184,11 +184,9 @@ def _as_shares(parameter: str, values: ArrayLike) -> FloatArray:
     if isinstance(values, numbers.Real):
         values = [values]
     shares = valid.as_real_vector(parameter, values).copy()  # frozen later: not the user's
-    if shares.min() < 0 or shares.max() > 1 or np.any(np.diff(shares) <= 0):
-        raise valid.bad_value(
-            parameter,
-            "increasing numbers in [0, 1]",
-            f"{shares.size} from {shares.min():g} to {shares.max():g}"
-            + (", not increasing" if np.any(np.diff(shares) <= 0) else ""),
-        )
+    rising = bool((np.diff(shares) > 0).all())
+    if shares.min() < 0 or shares.max() > 1 or not rising:
+        got = f"{shares.size} from {shares.min():g} to {shares.max():g}"
+        got += "" if rising else ", not increasing"
+        raise valid.bad_value(parameter, "increasing numbers in [0, 1]", got)
     return shares

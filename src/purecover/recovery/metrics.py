@@ -307,15 +307,13 @@ def resolve_metrics(
         left_out = {"top_k"} if top_k is None else set()
         left_out |= set() if options.probabilities else {"probability"}
         names = [name for name, metric in METRICS.items() if metric.kind not in left_out]
-    wanted = []
-    for metric_name in valid.check_names("metrics", names, METRICS):
-        metric = METRICS[metric_name]
+    wanted = tuple(METRICS[name] for name in valid.check_names("metrics", names, METRICS))
+    for metric in wanted:
         if metric.kind == "top_k" and top_k is None:
-            raise valid.bad_value("top_k", f"given for {metric_name!r}", "None")
-        wanted.append(metric)
+            raise valid.bad_value("top_k", f"given for {metric.name!r}", "None")
     if any(metric.kind == "probability" for metric in wanted):
         means.check_probabilities(counts, proportions)
-    return tuple(wanted)
+    return wanted
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -162,11 +162,8 @@ def observe_rates(
 def _as_rates(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArray, FloatArray]:
     one, two = as_rate(names[0], first), as_rate(names[1], second)
     if one.shape != two.shape and one.ndim and two.ndim:
-        raise valid.bad_value(
-            names[1],
-            f"as long as {names[0]} (shape {one.shape})",
-            f"shape {two.shape}",
-        )
+        must = f"as long as {names[0]} (shape {one.shape})"
+        raise valid.bad_value(names[1], must, f"shape {two.shape}")
     return one, two
 
 

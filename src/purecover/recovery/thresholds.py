@@ -287,12 +287,8 @@ def choose_threshold(
             hint = "ask for less, or improve the scores"
             if criterion in _RATIOS:
                 hint += f" (thresholds with fewer than {min_labeled} labeled were left out)"
-            raise valid.bad_value(
-                "value",
-                f"attainable: the {word} {criterion} of any threshold is {closest:.4g}",
-                f"{value:g}",
-                hint,
-            )
+            must = f"attainable: the {word} {criterion} of any threshold is {closest:.4g}"
+            raise valid.bad_value("value", must, f"{value:g}", hint)
         # Thresholds decrease: the last one flags most, hence keeps the highest recall.
         fewest = criterion in ("recall", "npv")
         place = int(np.flatnonzero(reached)[0 if fewest else -1]) + 1

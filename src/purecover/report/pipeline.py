@@ -24,7 +24,7 @@ from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, Random
 from purecover._validation import public
 from purecover.checks.base import CheckContext
 from purecover.checks.catalog import CHECKS, largest_delta, run_checks
-from purecover.counts import ScoreCounts, pu_roc_curve
+from purecover.counts import ScoreCounts, cut_of_top, pu_roc_curve
 from purecover.estimators import sources as origins
 from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
@@ -844,10 +844,7 @@ def recover(
         if settings.threshold is not None:
             must = "left out where 'threshold' is given"
             raise valid.bad_value("review", must, valid.show(settings.review))
-        flagged = np.cumsum(counts.unlabeled)
-        # Where more rows share the best score, all of them are flagged.
-        last = max(int(np.searchsorted(flagged, settings.review, side="right")) - 1, 0)
-        settings = replace(settings, threshold=float(counts.thresholds[last]))
+        settings = replace(settings, threshold=cut_of_top(counts, settings.review))
     roc = roc_from_counts(counts, shares.used, settings.repair or "isotonic")
     return Recovery(
         rows,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
 
 PriceName = Literal[
-    "ten-rows", "limit", "clean-labels", "labeled-rows", "pure-top", "more-rows", "flagged-rows"
+    "ten-rows", "labeled-rows", "limit", "clean-labels", "pure-top", "more-rows", "flagged-rows"
 ]
 
 COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
@@ -37,11 +36,11 @@ class Price(Saved):
     Attributes
     ----------
     name : str
-        What is known: ``"ten-rows"``, ten judged rows with high scores; ``"limit"``, an upper limit
-        of alpha; ``"clean-labels"``, verified labels; ``"labeled-rows"``, ten judged labeled rows;
-        ``"pure-top"``, the highest scores all positives; ``"more-rows"``, four times as many rows;
-        ``"flagged-rows"``, ten judged rows above the threshold, where the interval is that of
-        precision.
+        What is known: ``"ten-rows"``, ten judged rows with high scores; ``"labeled-rows"``, ten
+        judged labeled rows beside these; ``"limit"``, an upper limit of alpha; ``"clean-labels"``,
+        verified labels; ``"pure-top"``, the highest scores all positives; ``"more-rows"``, four
+        times as many rows; ``"flagged-rows"``, ten judged rows above the threshold, where the
+        interval is that of precision.
     low, high : float
         Ends of the interval.
     limit : float or None
@@ -61,9 +60,9 @@ def find_prices(
 
     The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
     positives among n rows judged above the median labeled score, with the purity
-    :math:`\kappa = \alpha F_1/F_U` there, averaged over k; by the same of labeled rows, with the
-    purity :math:`\beta`; by whether alpha is at most a limit; or by whether beta is 1. Precision at
-    ``threshold`` is the purity of the unlabeled above it.
+    :math:`\kappa = \alpha F_1/F_U` there, averaged over k; by that and the same of labeled rows,
+    with the purity :math:`\beta`; by whether alpha is at most a limit; or by whether beta is 1.
+    Precision at ``threshold`` is the purity of the unlabeled above it.
     """
     inner = getattr(estimator, "estimator", estimator)
     if now is None or not hasattr(inner, "draws") or counts.auc_pu <= 0.5:
@@ -76,33 +75,36 @@ def find_prices(
     delta = draws[:, 1] - draws[:, 0]
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
 
-    def ends(weight: FloatArray, share: float = 1.0) -> tuple[float, float]:
-        return within(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, weight)
-
-    def within(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    def ends(values: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the ends of the values for each row of weights, as many rows as there are."""
         order = np.argsort(values)
-        passed = np.cumsum(weight[order])
-        places = np.searchsorted(passed, tails * passed[-1]).clip(0, values.size - 1)
-        low, high = values[order[places]].clip(0, 1)
-        return float(low), float(high)
+        passed = np.cumsum(weights[:, order], axis=1)
+        places = [np.searchsorted(row, tails * row[-1]) for row in passed]
+        return values[order][np.array(places).clip(0, values.size - 1)].clip(0, 1)
+
+    def auc(weights: FloatArray, share: float = 1.0) -> FloatArray:
+        return ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, np.atleast_2d(weights))
 
     limit = float(f"{np.quantile(draws[:, 0], (1 + level) / 2) / 2:.2g}")
     allowed = (draws[:, 0] <= limit).astype(np.float64)
     median = int(np.searchsorted(np.cumsum(counts.labeled) / counts.n_labeled, 0.5))
-    found = [Price("ten-rows", *_after_judging(_purity_above(counts, median, draws), ends))]
-    if allowed.any():
-        found.append(Price("limit", *ends(allowed), limit))
+    judged = _of_ten_answers(_purity_above(counts, median, draws))
+    found = [_price("ten-rows", auc(judged), judged)]
     clean = (draws[:, 1] == 1).astype(np.float64)
-    if 0 < clean.sum() < len(clean):
-        found.append(Price("clean-labels", *ends(clean)))
     if not clean.all():
-        found.append(Price("labeled-rows", *_after_judging(draws[:, 1], ends)))
+        both = (judged[:, None] * _of_ten_answers(draws[:, 1])).reshape(-1, N_DRAWS)
+        found.append(_price("labeled-rows", auc(both), both))
+    if allowed.any():
+        found.append(_price("limit", auc(allowed), limit=limit))
+    if 0 < clean.sum() < len(clean):
+        found.append(_price("clean-labels", auc(clean)))
     if pure := _if_pure(counts, error, level, clean=bool(clean.all())):
         found.append(Price("pure-top", *pure))
-    found.append(Price("more-rows", *ends(np.ones(len(draws)), MORE**-0.5)))
+    found.append(_price("more-rows", auc(np.ones(N_DRAWS), MORE**-0.5)))
     flagged = int((counts.thresholds >= threshold).sum()) - 1
     precision = _purity_above(counts, max(flagged, 0), draws)
-    return (*found, Price("flagged-rows", *_after_judging(precision, partial(within, precision))))
+    judged = _of_ten_answers(precision)
+    return (*found, _price("flagged-rows", ends(precision, judged), judged))
 
 
 def _purity_above(counts: ScoreCounts, last: int, draws: FloatArray) -> FloatArray:
@@ -114,16 +116,21 @@ def _purity_above(counts: ScoreCounts, last: int, draws: FloatArray) -> FloatArr
     return np.asarray((alpha * recall.clip(0, 1) / max(unlabeled, 1e-12)).clip(0, 1))
 
 
-def _after_judging(purity: FloatArray, ends: Any) -> tuple[float, float]:
-    """Return the interval expected after ten rows with this share of positives were judged."""
+def _of_ten_answers(purity: FloatArray) -> FloatArray:
+    """Return the likelihood of 0 to 10 positives among ten judged rows, by share of positives."""
     from scipy.special import comb
 
     k = np.arange(N_JUDGED + 1)[:, None]
-    likelihood = comb(N_JUDGED, k) * purity**k * (1 - purity) ** (N_JUDGED - k)
-    chance = likelihood.mean(axis=1)
-    both = [ends(weight) if weight.any() else (0.0, 0.0) for weight in likelihood]
-    low, high = chance @ np.array(both)
-    return float(low), float(high)
+    return np.asarray(comb(N_JUDGED, k) * purity**k * (1 - purity) ** (N_JUDGED - k))
+
+
+def _price(
+    name: PriceName, ends: FloatArray, likelihood: FloatArray | None = None, **known: float
+) -> Price:
+    """Return the expected ends: the mean over what may be answered."""
+    chance = np.ones(1) if likelihood is None else likelihood.mean(axis=1)
+    low, high = chance @ ends
+    return Price(name, float(low), float(high), **known)
 
 
 def _if_pure(

@@ -302,11 +302,9 @@ class World(Frozen):
         mislabeling = prior * frequency * (1 - beta) / (beta * (1 - prior))
         # At a share of labeled rows of 1 nothing is left to be unlabeled.
         if not (mislabeling <= 1 and prior * frequency / beta < 1):
-            raise valid.bad_value(
-                "beta",
-                f"larger for prior={prior:g} and label_frequency={frequency:g}",
-                f"{beta:g}, which would label negatives with probability {mislabeling:.4g}",
-            )
+            must = f"larger for prior={prior:g} and label_frequency={frequency:g}"
+            got = f"{beta:g}, which would label negatives with probability {mislabeling:.4g}"
+            raise valid.bad_value("beta", must, got)
         proportions = MixtureProportions.from_censoring(
             labeled_share=prior * frequency / beta,
             label_frequency=frequency,
@@ -521,11 +519,8 @@ def histogram(
     )
     in_range = bool((np.abs(cuts) <= _LARGEST_EDGE).all())
     if cuts.size != p.size + 1 or not in_range or not (np.diff(cuts) > 0).all():
-        raise valid.bad_value(
-            "edges",
-            f"{p.size + 1} increasing numbers of size at most {_LARGEST_EDGE:g}",
-            f"{cuts.size} values from {cuts[0]:g} to {cuts[-1]:g}",
-        )
+        must = f"{p.size + 1} increasing numbers of size at most {_LARGEST_EDGE:g}"
+        raise valid.bad_value("edges", must, f"{cuts.size} values from {cuts[0]:g} to {cuts[-1]:g}")
     filled = (p > 0) | (q > 0)
     with np.errstate(divide="ignore", over="ignore"):
         ratio = p[filled] / q[filled]
