@@ -246,7 +246,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
     file = tmp_path / "crowded.csv"
     frame.with_columns(score=2 + pl.col("score") / 1000).write_csv(file)
     page, text = tmp_path / "a.html", tmp_path / "a.md"
-    monkeypatch.setattr(counting, "_TOLERANCE", 0.5)
+    monkeypatch.setitem(count_lazy.__kwdefaults__, "tolerance", 0.5)
     result = run(file, *ALPHA, "--html", page, "--markdown", text)
     assert "bins of scores" in result.out
     document = run(file, *ALPHA, "--json").json

@@ -309,7 +309,7 @@ def with_row(position: int, row: str) -> str:
         (with_row(3, "0.5"), ["CSV Error on Line: 5", "Columns: 2 Found: 1"]),
         (with_row(3, '0.5,"1'), ["unterminated quote"]),
         (with_row(3, '"0.5"x,1'), ["unterminated quote", "Line: 5"]),
-        (csv_text(rows=[f"{s},0" for s in SCORES]), ["nothing but '0'"]),
+        (csv_text(rows=[f"{s},0" for s in SCORES]), ["no labeled row among 40"]),
         (with_row(0, '"1,234",1'), ["write decimal points, and take out commas"]),
         (with_row(0, '"0,234",1'), ["1 bad cell", "write decimal points"]),
         (with_row(0, "12.5 %,1"), ["take the percent signs out of the column"]),
@@ -498,7 +498,7 @@ def test_what_blanks_stand_beside(
     ("labels", "says"),
     [
         (["", "", "", ""], "blank everywhere"),
-        (["0", "", "", ""], "only one of them"),
+        (["0", "", "", ""], "no labeled row among 40"),
         (["1", "", "-1", ""], "--negative-label=-1"),
         (THIRDS, "--negative-label"),
         (["case", "", "", ""], "positive_label"),

@@ -32,7 +32,6 @@ from purecover.report.tasks import Part, refusal
 LARGE = 500_000_000
 """Bytes of a file beyond which its rows are counted instead of loaded."""
 USUAL_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
-_TOLERANCE = 1e-4
 _MOST_LABELS = 21  # more than a column of labels can have
 
 
@@ -124,7 +123,6 @@ def evaluate_counted(
                 how = settings | {"score": scores, "negative_label": negative}
                 return compare_scores(frame, used["labeled"], **how), source
             counting = {
-                "tolerance": _TOLERANCE,
                 "keep": settings.get("threshold"),
                 "one_sided": by is not None,
                 "n_rows": source["n_rows"],

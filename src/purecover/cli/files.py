@@ -62,11 +62,10 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF"}
-_NUMBERS = (
-    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
-    "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
-)  # fmt: skip
-"""Types that are numbers to DuckDB; cells of all others are read as texts."""
+# Types that are numbers to DuckDB; cells of all others are read as texts.
+_NUMBERS = re.compile(
+    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\([0-9,]+\)"
+)
 _RECODE = "write it as UTF-8, such as by iconv -f latin1 -t utf-8 FILE."
 _OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled": 1}.'
 
@@ -85,11 +84,6 @@ class Request:
     def numbers(self) -> list[str]:
         """Roles of numbers."""
         return [role for role in self.columns if role.split()[0] in ("score", "sample_weight")]
-
-    @property
-    def words(self) -> list[str]:
-        """Roles of words."""
-        return [role for role in self.columns if role not in self.numbers]
 
 
 @dataclass(frozen=True)
@@ -424,7 +418,7 @@ class DataFile:
         if kind == "BOOLEAN":
             cell = f"CAST({cell} AS TINYINT)"
         text, plain, whole = f"CAST({cell} AS VARCHAR)", cell, "true"
-        if not kind.startswith(_NUMBERS) or kind.endswith("]"):
+        if not _NUMBERS.fullmatch(kind):
             # DuckDB reads 1_000, but a file that holds it is wrong.
             plain = f"CASE WHEN NOT contains({text}, '_') THEN {text} END"
             whole = f"regexp_full_match(trim({plain}), '[+-]?[0-9]+')"
@@ -439,16 +433,12 @@ class DataFile:
         """Columns in the order of roles, under these names."""
         cells = []
         for (role, column), name in zip(request.columns.items(), names, strict=True):
-            if column in self.names:
-                text, number = self.cell(self.names.index(column))
-            elif column in self.folders:
+            if column in self.folders:
                 text = quoted(self.folders[column])
                 number = f"TRY_CAST({text} AS DOUBLE)"
             else:
-                raise CommandError(
-                    f"{self.source} has no column named {column!r}, as the files before it have.\n"
-                    f"Hint: the columns are {list_columns(self.names)}."
-                )
+                require_column(self.source, column, self.names, "as the files before it have")
+                text, number = self.cell(self.names.index(column))
             cells.append(f"{number if role in request.numbers else text} AS {identifier(name)}")
         return ", ".join(cells)
 
@@ -485,6 +475,7 @@ class DataFile:
                 raise
             return self.rewritten("utf-8-sig").table(request)
         shown = [names[role] for role in request.numbers]
+        words = [role for role in columns if role not in request.numbers]
         counted = ", ".join(["count(*)", *(f"count({name})" for name in shown)])
         ((n_rows, *n_numbers),) = self.run(f"SELECT {counted} FROM found")
         if n_rows == 0:
@@ -494,7 +485,7 @@ class DataFile:
             )
         odd = any(n < n_rows for n in n_numbers)
         values: dict[str, tuple[str, ...]] = {}
-        for role in request.words:
+        for role in words:
             name = names[role]
             distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
             values[role] = tuple(value for (value,) in self.run(distinct))
@@ -507,12 +498,12 @@ class DataFile:
         return Table(
             columns,
             {role: np.asarray(arrays[names[role]]) for role in request.numbers},
-            {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in request.words},
+            {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in words},
         )
 
     def refuse_odd_cells(self, request: Request) -> None:
         """Raise an error for all cells that are invalid in their column, with the first few."""
-        bad: dict[str, list[tuple[Any, ...]]] = {}
+        sentences, cells, bad = [], [], {}
         signs = ", ".join(map(quoted, sorted(_MISSING)))
         for role, column in request.columns.items():
             if column in self.folders or role in request.blanks:
@@ -526,14 +517,33 @@ class DataFile:
                 f"{text} AS cell, {odd} AS odd FROM {self.scan([column])}) "
                 f"WHERE odd ORDER BY place LIMIT {_EXAMPLES}"
             )
-            for place, cell, _ in rows:
+            examples = []
+            for place, cell, n in rows:
                 if role in request.numbers and is_too_large(cell):
                     where = f"{show(cell)} in row {place} of column {show(column)} of {self.source}"
                     raise too_large(role.split()[0], where)
-            if rows:
-                bad[role] = rows
-        if bad:
-            raise self._complaint(request, bad)
+                examples.append(f"row {place} {show(cell) + ' ' if cell else ''}{fault_of(cell)}")
+                cells.append(cell.strip())
+                bad[role] = n
+            if role in bad:
+                many = "1 bad cell" if bad[role] == 1 else f"{bad[role]} bad cells"
+                shown = ", ".join(examples) + (", ..." if bad[role] > len(rows) else "")
+                sentences.append(f"{many} in column {show(column)} ({shown})")
+        if not bad:
+            return
+        ((n_rows,),) = self.run(f"SELECT count(*) FROM {self.scan(self.names[:1])}")
+        if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in cells):
+            hint = "take the percent signs out of the column; scores may have any scale."
+        elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in cells):
+            hint = "write decimal points, and take out commas that separate thousands."
+        elif any(n == n_rows > 1 for n in bad.values()):
+            hint = "not one cell can be used: is that the right column?"
+        else:
+            hint = "purecover never drops rows by itself; correct those cells first."
+            if "labeled" in bad:
+                way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
+                hint = way if len(bad) == 1 else f"{way} {hint}"
+        raise CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
 
     def rewritten(
         self, encoding: str, change: Callable[[Iterable[str]], Iterable[str]] = iter
@@ -572,34 +582,6 @@ class DataFile:
         return CommandError(
             f"{self.source} cannot be read as {kind}: {said.rstrip('.')}.\nHint: {hint}"
         )
-
-    def _complaint(
-        self, request: Request, bad: Mapping[str, list[tuple[Any, ...]]]
-    ) -> CommandError:
-        """Return the number of bad cells by column, and the first few with their places."""
-        sentences = []
-        for role, cells in bad.items():
-            examples = []
-            for place, cell, _ in cells:
-                examples.append(f"row {place} {show(cell) + ' ' if cell else ''}{fault_of(cell)}")
-            n = cells[0][2]
-            many = "1 bad cell" if n == 1 else f"{n} bad cells"
-            shown = ", ".join(examples) + (", ..." if n > len(cells) else "")
-            sentences.append(f"{many} in column {show(request.columns[role])} ({shown})")
-        ((n_rows,),) = self.run(f"SELECT count(*) FROM {self.scan(self.names[:1])}")
-        every = [cell.strip() for cells in bad.values() for _, cell, _ in cells]
-        if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in every):
-            hint = "take the percent signs out of the column; scores may have any scale."
-        elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in every):
-            hint = "write decimal points, and take out commas that separate thousands."
-        elif any(cells[0][2] == n_rows > 1 for cells in bad.values()):
-            hint = "not one cell can be used: is that the right column?"
-        else:
-            hint = "purecover never drops rows by itself; correct those cells first."
-            if "labeled" in bad:
-                way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
-                hint = way if len(bad) == 1 else f"{way} {hint}"
-        return CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
 
 
 def relation(files: Sequence[DataFile], request: Request) -> Any:
