@@ -9,9 +9,15 @@ without a posterior of the scores (the plain audit), and alpha known.
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +41,8 @@ FIGURES = {
     "precision_top": "precision at the top 5 %",
     "found_top": "positives of the top 5 % / their number",
 }
+COMMON = ("group", "name", "doubt")
+"""What a row of results has besides figures."""
 SIZES = (5, 10, 20, 30)
 ERRING = 0.05
 """Share of verdicts that are wrong where judges err."""
@@ -43,13 +51,14 @@ N_RARE, N_RARE_LABELED, RARE, BUDGET = 60_000, 300, 0.01, 500
 
 
 class Problem(NamedTuple):
-    """Scores, labels, true classes and true shares."""
+    """Scores, labels, true classes and true shares, and how many rows can be reviewed."""
 
     scores: Any
     labeled: Any
     truth: Any
     alpha: float
     beta: float
+    review: int
 
 
 Figures = dict[str, tuple[float, float, float, float]]
@@ -60,26 +69,21 @@ def reports(problem: Problem, **known: Any) -> Figures:
     """What a report says at its own threshold, and at the top 5 %."""
     scores, labeled, truth = problem[:3]
     found: Figures = {}
-    review = max(int(TOP * (labeled == 0).sum()), 1)
-    for end, where in (("", {}), ("_top", {"review": review})):
+    for end, where in (("", {}), ("_top", {"review": problem.review})):
         how: Any = {**known, **where, "truth": truth, "n_resamples": N_RESAMPLES}
         report = pu.evaluate(scores, labeled, random_state=0, **how)
         true, ends, confusion = report.truth.metrics, report.intervals, report.confusion  # type: ignore[union-attr]
-        if not end:
-            found["auc"] = _figure(report.auc, ends.get("roc_auc"), true["roc_auc"])
-            found["alpha"] = _figure(report.proportions.alpha, ends.get("alpha"), problem.alpha)
-        name = f"precision{end}"
-        found[name] = _figure(report.metrics["precision"], ends.get("precision"), true["precision"])
+        values = {"roc_auc": ("auc", report.auc, true["roc_auc"])} if not end else {}
+        values["alpha"] = f"alpha{end}", report.proportions.alpha, problem.alpha
+        values["precision"] = f"precision{end}", report.metrics["precision"], true["precision"]
+        for metric, (name, value, truly) in values.items():
+            at = ends.get(metric)
+            found[name] = value, *((np.nan, np.nan) if at is None else (at.low, at.high)), truly
         flagged = (scores >= confusion.threshold) & (labeled == 0)
         size = max(int(flagged.sum()), 1)
         low, high = np.array(confusion.intervals.get("tp", (np.nan, np.nan))) / size
         found[f"found{end}"] = confusion.tp / size, low, high, float(truth[flagged].sum()) / size
     return found
-
-
-def _figure(value: float, ends: Any, truth: float) -> tuple[float, float, float, float]:
-    pair = (np.nan, np.nan) if ends is None else (ends.low, ends.high)
-    return value, *pair, truth
 
 
 def plain_audit(problem: Problem, n: int, rng: np.random.Generator) -> Figures:
@@ -117,18 +121,57 @@ def judged(
     return reports(problem, proportions=found), bool(found.doubt or found.unlike)
 
 
+FORMER = """
+import json, sys, warnings
+import numpy as np
+import purecover as pu
+from studies.judge import Problem, reports
+warnings.simplefilter("ignore")
+scores, labeled, truth, (alpha, review, cut, k, n) = np.load(sys.argv[1]).values()
+audit = pu.audit.top_audit(pu.ScoreCounts.from_scores(scores, labeled), cut, int(k), int(n))
+fitted = pu.estimators.ReferencePosterior(clean="always").fit(scores, labeled)
+known = pu.audit.combine_audit(fitted, audit)
+problem = Problem(scores, labeled, truth, alpha, 1.0, int(review))
+print(json.dumps(reports(problem, proportions=known)))
+"""
+"""What a former version does with judged rows, in a process of its own."""
+
+
+def by_former(
+    problem: Problem, rng: np.random.Generator, n: int, source: str
+) -> tuple[Figures, bool]:
+    """What a report of a former version says after the same verdicts."""
+    drawn = pu.audit.draw(problem.scores, problem.labeled, n, random_state=rng)
+    found = problem.truth[drawn.rows].sum()
+    known = problem.alpha, problem.review, drawn.cuts[0], found, n
+    path = {"PYTHONPATH": f"{source}/src{os.pathsep}{Path(__file__).parents[1]}"}
+    with TemporaryDirectory() as folder:
+        np.savez(f"{folder}/rows.npz", *problem[:3], known)
+        command = [sys.executable, "-c", FORMER, f"{folder}/rows.npz"]
+        done = subprocess.run(command, env=os.environ | path, stdout=subprocess.PIPE, check=True)
+    return {name: tuple(each) for name, each in json.loads(done.stdout).items()}, False
+
+
 Run = Callable[[Problem, np.random.Generator], tuple[Figures, bool]]
 
 
-def runs_of(problem: RealProblem) -> dict[str, Run]:
+def known(**given: Any) -> Run:
+    """A report with what is given."""
+    return lambda problem, _: (reports(problem, **given), False)
+
+
+def after(n: int, **how: Any) -> Run:
+    """A report after n verdicts."""
+    return partial(judged, n=n, **how)
+
+
+def at_random(n: int) -> Run:
+    """Verdicts alone."""
+    return lambda problem, rng: (plain_audit(problem, n, rng), False)
+
+
+def runs_of(problem: RealProblem, former: str) -> dict[str, Run]:
     """Ways to know something about a problem, by the words of the table."""
-
-    def known(**given: Any) -> Run:
-        return lambda each, _: (reports(each, **given), False)
-
-    def after(n: int, **how: Any) -> Run:
-        return partial(judged, n=n, **how)
-
     if problem.labeling != "random":
         return {
             "nothing": known(),
@@ -142,23 +185,22 @@ def runs_of(problem: RealProblem) -> dict[str, Run]:
             "10 rows and 10 labeled ones": after(10, n_labeled=10),
         }
     clean = {"beta": 1.0}
-    precise = {"review": max(int(TOP * problem.n_unlabeled), 1)}
+    precise = {"review": review_of(problem)}
+    again: dict[str, Run] = {}
+    if former:
+        again["10 rows, some of the problems"] = after(10, **clean)
+        again["the same by the audits of 0.2.0.dev0"] = partial(by_former, n=10, source=former)
     return {
         "nothing": known(**clean),
         **{f"{n} rows": after(n, **clean) for n in SIZES},
-        **{
-            f"{n} rows at random, no scores": lambda each, rng, n=n: (
-                plain_audit(each, n, rng),
-                False,
-            )
-            for n in (10, 30)
-        },
+        **{f"{n} rows at random, no scores": at_random(n) for n in (10, 30)},
         **{f"{n} rows of the top 5 %": after(n, **clean, **precise) for n in (10, 30)},
         "30 rows of strata": after(30, design="stratified", **clean),
         "10 rows, 5 % of the verdicts wrong": after(10, erring=ERRING, **clean),
         "30 rows, 5 % of the verdicts wrong": after(30, erring=ERRING, **clean),
         "alpha at most twice as large": known(alpha=(0.0, min(2 * problem.alpha, 0.99)), **clean),
         "alpha": known(alpha=problem.alpha),
+        **again,
     }
 
 
@@ -170,21 +212,23 @@ def group_of(problem: RealProblem) -> str:
     return f"Labels at random, {kind}"
 
 
-def measure(problem: RealProblem, seed: int) -> list[dict[str, Any]]:
-    """All runs of one problem."""
-    scores, labeled, truth = rows_of(problem)
-    plain = Problem(scores, labeled, truth, problem.alpha, problem.beta)
-    return [
-        _measured(group_of(problem), name, partial(run, plain, np.random.default_rng([seed, i])))
-        for i, (name, run) in enumerate(runs_of(problem).items())
-    ]
+def review_of(problem: RealProblem) -> int:
+    """How many rows are at the top."""
+    return max(int(TOP * problem.n_unlabeled), 1)
 
 
-def _measured(group: str, name: str, run: Callable[[], tuple[Figures, bool]]) -> dict[str, Any]:
+def measure(problem: RealProblem, seed: int, former: str) -> list[dict[str, Any]]:
+    """All runs of one problem, which draw the same rows where they draw alike."""
+    plain = Problem(*rows_of(problem), problem.alpha, problem.beta, review_of(problem))
+    runs = runs_of(problem, former).items()
+    return [_measured(group_of(problem), name, run, plain, seed) for name, run in runs]
+
+
+def _measured(group: str, name: str, run: Run, problem: Problem, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PurecoverWarning)
         try:
-            found, doubt = run()
+            found, doubt = run(problem, np.random.default_rng(seed))
         except PurecoverError:
             return {"group": group, "name": name}
     row: dict[str, Any] = {"group": group, "name": name, "doubt": doubt}
@@ -206,29 +250,16 @@ def measure_rare(problem: RealProblem, seed: int) -> list[dict[str, Any]]:
     scores = np.concatenate(parts) + rng.random(sum(map(len, parts)))
     lengths = [len(part) for part in parts]
     labeled, truth = np.repeat([1, 0, 0], lengths), np.repeat([1, 1, 0], lengths)
-    rare = Problem(scores, labeled, truth, hidden / N_RARE, 1.0)
-    flagged = np.argsort(np.where(labeled == 1, -np.inf, scores))[-BUDGET:]
-    true = float(truth[flagged].mean())
+    rare = Problem(scores, labeled, truth, hidden / N_RARE, 1.0, BUDGET)
     group = f"Precision among {BUDGET} of {N_RARE:,} rows, {100 * RARE:g} % of them positive"
-
-    def run(known: Callable[[], dict[str, Any]]) -> tuple[Figures, bool]:
-        how: Any = {"review": BUDGET, "n_resamples": N_RESAMPLES, "random_state": 0, **known()}
-        report = pu.evaluate(scores, labeled, **how)
-        ends = np.array(report.confusion.intervals["tp"]) / BUDGET
-        return {"found_top": (report.confusion.tp / BUDGET, *ends, true)}, False
-
-    def rows(n: int, **design: Any) -> dict[str, Any]:
-        drawn = pu.audit.draw(scores, labeled, n, random_state=rng, **design)
-        found = drawn.answer(truth[drawn.rows])
-        return {"proportions": pu.audit.combine(found, scores, labeled)}
-
-    ways: dict[str, Callable[[], dict[str, Any]]] = {
-        "nothing": dict,
-        **{f"{n} rows of the {BUDGET}": partial(rows, n, review=BUDGET) for n in (10, 30, 50)},
-        "30 rows, drawn for the AUC": partial(rows, 30),
-        "alpha": lambda: {"alpha": rare.alpha},
+    ways = {
+        "nothing": known(),
+        **{f"{n} rows of the {BUDGET}": after(n, review=BUDGET) for n in (10, 30, 50)},
+        "30 rows, drawn for the AUC": after(30),
+        "alpha": known(alpha=rare.alpha),
     }
-    return [_measured(group, name, partial(run, known)) for name, known in ways.items()]
+    rows = [_measured(group, name, run, rare, seed) for name, run in ways.items()]
+    return [{name: row[name] for name in (*COMMON, "found_top") if name in row} for row in rows]
 
 
 def lines(group: str, rows: Sequence[dict[str, Any]]) -> Iterable[str]:
@@ -265,12 +296,19 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=0.5, help="share of the problems to look at")
     parser.add_argument("--seed", type=int, default=0, help="where all randomness starts")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--former",
+        default="",
+        help="folder of 0.2.0.dev0, whose audits take a fifth of problems: "
+        "git archive fe9090a^ src | tar -x -C FOLDER",
+    )
     parser.add_argument("--write", action="store_true", help="keep the tables in studies/results/")
     given = parser.parse_args()
     problems = list(load_problems(given.part))
     problems = problems[:: max(round(1 / given.scale), 1)]
     rare = [p for p in problems if p.labeling == "random" and 0.8 < p.auc < 0.99][::2]
-    tasks = [delayed(measure)(p, given.seed + i) for i, p in enumerate(problems)]
+    former = [given.former if i % 5 == 0 else "" for i in range(len(problems))]
+    tasks = [delayed(measure)(p, given.seed + i, former[i]) for i, p in enumerate(problems)]
     tasks += [delayed(measure_rare)(p, given.seed + i) for i, p in enumerate(rare)]
     rows = [row for found in Parallel(given.jobs, verbose=1)(tasks) for row in found]
     groups = sorted({row["group"] for row in rows})

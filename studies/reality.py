@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from studies._common import interval_score, publish
+from studies._common import interval_score, publish, table
 from studies._reality import RealProblem, load_problems
 
 import purecover as pu
@@ -139,8 +139,7 @@ def figure_lines(name: str, by_group: dict[str, list[dict[str, Any]]]) -> list[s
     """Coverage, width, interval score and error of a figure."""
     heads = ["problems", "holds", "width", "interval score", "mean \\|error\\|", "mean error"]
     heads += ["uncorrected", *(["warned"] if name == "roc_auc" else [])]
-    lines = [f"## {TITLES[name]}", "", "| | " + " | ".join(heads) + " |"]
-    lines.append("| --- |" + " ---: |" * len(heads))
+    table_rows = []
     for title, rows in by_group.items():
         each = np.array([row[f"of_{name}"] for row in rows], dtype=np.float64)
         score, holds, width, error, _ = np.nanmean(each, axis=0)
@@ -149,15 +148,15 @@ def figure_lines(name: str, by_group: dict[str, list[dict[str, Any]]]) -> list[s
         cells += [f"{size:.4f}", f"{error:+.4f}", f"{raw:.4f}"]
         if name == "roc_auc":
             cells.append(f"{100 * np.mean([row['warned'] for row in rows]):.0f} %")
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
+        table_rows.append([title, *cells])
+    return [f"## {TITLES[name]}", "", table(["", *heads], table_rows), ""]
 
 
 def error_over_tables(rows: Sequence[dict[str, Any]]) -> float:
     """Standard error of the mean interval score of the AUC; problems of one table are alike."""
     score = np.array([row["of_roc_auc"][0] for row in rows])
-    _, table = np.unique([row["table"] for row in rows], return_inverse=True)
-    return float(np.linalg.norm(np.bincount(table, score - score.mean())) / score.size)
+    _, code = np.unique([row["table"] for row in rows], return_inverse=True)
+    return float(np.linalg.norm(np.bincount(code, score - score.mean())) / score.size)
 
 
 def estimator_lines(key: str, by_group: dict[str, list[dict[str, Any]]]) -> list[str]:
@@ -167,10 +166,9 @@ def estimator_lines(key: str, by_group: dict[str, list[dict[str, Any]]]) -> list
         name: [np.mean([abs(row[key][name]) for row in rows]) for rows in by_group.values()]
         for name in names
     }
-    lines = ["| | " + " | ".join(by_group) + " |", "| --- |" + " ---: |" * len(by_group)]
-    for name, cells in sorted(sizes.items(), key=lambda item: item[1][0]):
-        lines.append(f"| {name} | " + " | ".join(f"{each:.3f}" for each in cells) + " |")
-    return lines
+    ranked = sorted(sizes.items(), key=lambda item: item[1][0])
+    rows = [[name, *(f"{each:.3f}" for each in cells)] for name, cells in ranked]
+    return [table(["", *by_group], rows)]
 
 
 def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:

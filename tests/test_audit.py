@@ -271,14 +271,19 @@ def test_rows_are_random_rows_above_the_cut(sample) -> None:
     assert np.array_equal(design.labeled, sample.labeled[design.rows])
     assert not np.all(design.labeled[:50])  # who stops early leaves a random sample
     above = sample.scores >= design.cuts[0]
+    # Labeled rows are those with the lowest scores, where most wrong labels are.
+    low = sample.scores < design.cuts[1]
+    assert low[design.rows[design.labeled]].all()
+    assert (sample.labeled & low).sum() == 125
     assert design.n_unlabeled.tolist() == [
-        int((~sample.labeled & above).sum()),
-        int((~sample.labeled & ~above).sum()),
+        int((~sample.labeled & here).sum()) for here in (above, ~above & ~low, low)
     ]
     ranks = np.argsort(np.argsort(sample.scores[above & ~sample.labeled]))
     chosen = np.isin(np.flatnonzero(above & ~sample.labeled), unlabeled)
     assert ranks[chosen].mean() / ranks.size == pytest.approx(0.5, abs=0.06)
-    assert str(design).endswith("and 50 of 500 labeled rows")
+    assert f"and 50 of 125 labeled rows with score < {design.cuts[1]:.6g}" in str(design)
+    every = pu.audit.draw(sample.scores, sample.labeled, 5, n_labeled=500)
+    assert str(every).endswith("and 500 of 500 labeled rows")
 
 
 def test_cuts_of_thresholds_and_reviews() -> None:

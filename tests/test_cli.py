@@ -73,8 +73,8 @@ def test_version(run) -> None:
         (["evaluate"], "FILE"),
         (["evaluate", EXAMPLE, "--alpha", "many"], "--alpha"),
         (["evaluate", EXAMPLE, "--unknown", "1"], "--unknown"),
-        (["evaluate", EXAMPLE, EXAMPLE, *ALPHA], "given twice"),
-        (["evaluate", EXAMPLE, "/." + EXAMPLE, *ALPHA], "given twice"),
+        (["evaluate", EXAMPLE, EXAMPLE, *ALPHA], "different files, got"),
+        (["evaluate", EXAMPLE, "/." + EXAMPLE, *ALPHA], "different files, got"),
         (["evaluate", EXAMPLE, *ALPHA, "--seed", "1.5"], "whole number"),
     ],
 )

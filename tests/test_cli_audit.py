@@ -56,7 +56,8 @@ def test_the_sample_shows_rows_without_scores_and_labels(run, example, tmp_path)
     out = tmp_path / "audit.csv"
     result = run("sample", EXAMPLE, "--n", "40", "--n-labeled", "9", "--out", out, "--seed", "4")
     assert (result.code, result.out) == (0, "")
-    assert "40 of 326 unlabeled rows with score >= -1.12457 and 9 of 300 labeled" in result.err
+    assert "40 of 326 unlabeled rows with score >= -1.12457 and 9 of 75 labeled" in result.err
+    assert "rows with score < -1.53368 written" in result.err
     design = draw(example.scores, example.labeled, 40, n_labeled=9, random_state=4)
     drawn, original = rows_of(out), rows_of(Path(EXAMPLE))
     assert list(drawn[0]) == ["row", "design", "truth", "positive"]

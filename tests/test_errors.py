@@ -15,7 +15,7 @@ from tests.strategies import Unfriendly
 from tests.test_displays import CASES as DISPLAYS
 
 import purecover as pu
-from purecover import exceptions
+from purecover import _progress, exceptions
 from purecover._validation import bad_value, check_integer, check_real, public, require, show
 
 COUNTS = pu.ScoreCounts.from_scores([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
@@ -114,9 +114,9 @@ VALID = {
     "run_checks": {"context": CONTEXT},
     "scan_files": {"paths": str(resources.files("purecover") / "data" / "example_scores.csv")},
     "scar_test": {
-        "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 10,
-        "labeled": [1, 1, 0, 1, 0, 0] * 10,
-        "scores": [5.0, 4.0, 3.0, 2.0, 1.0, 0.0] * 10,
+        "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 40,
+        "labeled": [1, 1, 0, 1, 0, 0] * 40,
+        "scores": [5.0, 4.0, 3.0, 2.0, 1.0, 0.0] * 40,
         "alpha": 0.2,
         "n_permutations": 20,
     },
@@ -267,6 +267,39 @@ def test_every_public_function_is_tried():
     }
     # `parameter` declares what estimators check, and is tried with each of them.
     assert functions - {"parameter"} <= set(VALID)
+
+
+def may_take_long(name):
+    """Whether a function counts rows or repeats something."""
+    parameters = inspect.signature(find(name)).parameters.keys()
+    return bool(parameters & {"scores", "frame", "data", "progress", "n_resamples"}) and not (
+        name.endswith((".from_dict", "Display", "Page")) or name in QUICK
+    )
+
+
+QUICK = {"ScoreMonitor", "compare_label_dates", "count_by_two_sources", "group_resampler", "judge"}
+"""Nothing is computed yet, or a fourth of a second on a million rows."""
+
+
+@pytest.mark.parametrize("name", list(filter(may_take_long, VALID)))
+def test_what_may_take_long_shows_a_bar(name, monkeypatch):
+    shown = []
+
+    class AtOnce:
+        def __init__(self, _, call):
+            self.start, self.cancel, self.join = call, bool, bool
+
+    monkeypatch.setattr(_progress, "_watched", lambda: True)
+    monkeypatch.setattr(_progress, "Timer", AtOnce)
+    monkeypatch.setattr(_progress._Bar, "open", lambda bar: shown.append("open"))
+    monkeypatch.setattr(_progress._Bar, "__call__", lambda bar, *of: shown.append(of))
+    find(name)(**VALID[name])
+    assert shown
+    if "progress" in inspect.signature(find(name)).parameters:
+        assert {type(each) for each in shown} >= {tuple}  # and says how far it is
+        shown.clear()
+        find(name)(**VALID[name], progress=False)
+        assert not shown
 
 
 @pytest.mark.parametrize("name", VALID)

@@ -23,8 +23,7 @@ from purecover import evaluate, simulate
 from purecover.counts import auc_pu, pu_roc_curve
 from purecover.documents.summary import price_blocks
 from purecover.exceptions import RecoveryWarning
-from purecover.html import render_report
-from purecover.html.page import SCRIPTS
+from purecover.html.page import SCRIPTS, render_report
 from purecover.html.payload import make_payload, thin_counts
 from purecover.html.svg import CELLS, drawn_points
 from purecover.recovery.metrics import position

@@ -22,7 +22,7 @@ from purecover import (
     simulate,
 )
 from purecover.counts import auc_pu_variance
-from purecover.html import render_report
+from purecover.html.page import render_report
 from purecover.html.payload import make_payload
 from purecover.recovery import recover_confusion
 

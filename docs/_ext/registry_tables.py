@@ -48,7 +48,6 @@ def estimators() -> Rows:
             summary.removesuffix("."),
             said(cls, "Assumes"),
             said(cls, "Known to fail"),
-            cls.reference or "purecover",
         )
 
 
@@ -121,8 +120,8 @@ class EstimatorTable(RegistryTable):
     """A table of all registered estimators."""
 
     folder = "estimators"
-    heads = ("name, class", "takes", "idea", "assumes", "known to fail", "source")
-    widths = (16, 10, 22, 20, 22, 10)
+    heads = ("name, class", "takes", "idea", "assumes", "known to fail")
+    widths = (18, 11, 25, 22, 24)
 
     def rows(self) -> Rows:
         """Ask the registry."""

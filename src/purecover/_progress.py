@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import current_thread, main_thread
+from threading import Timer, current_thread, main_thread
 from time import perf_counter
 from typing import Any, Literal
 
@@ -43,6 +43,22 @@ def shown(progress: Progress | None) -> Iterator[Tell | None]:
 def _watched() -> bool:
     """Return whether somebody sees a bar."""
     return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def busy() -> Iterator[None]:
+    """Show a bar without an end around one long step, such as a query."""
+    with shown(None) as bar:
+        if not isinstance(bar, _Bar):
+            yield
+            return
+        timer = Timer(PATIENCE, bar.open)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
 
 
 def part_of(tell: Tell | None, part: int, n_parts: int) -> Tell | None:
@@ -111,17 +127,21 @@ class _Bar:
         self._start = perf_counter()
         self._bars: Any = None
 
+    def open(self) -> None:
+        """Show the bar, which does not know yet how far it is."""
+        from rich.console import Console
+        from rich.progress import Progress as Bars
+
+        console = Console() if "ipykernel" in sys.modules else Console(stderr=True)
+        self._bars = Bars(console=console, transient=True)
+        self._bars.start()
+        self._bars.add_task("purecover", total=None)
+
     def __call__(self, done: int, total: int) -> None:
         if self._bars is None:
             if perf_counter() - self._start < PATIENCE or done >= total:
                 return
-            from rich.console import Console
-            from rich.progress import Progress as Bars
-
-            console = Console() if "ipykernel" in sys.modules else Console(stderr=True)
-            self._bars = Bars(console=console, transient=True)
-            self._bars.start()
-            self._bars.add_task("purecover")
+            self.open()
         self._bars.update(self._bars.task_ids[0], completed=done, total=total)
 
     def stop(self) -> None:

@@ -23,6 +23,7 @@ from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 import numpy as np
 
 from purecover._parameters import described, expanded, unexpected
+from purecover._progress import show_bars
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover.exceptions import (
     InvalidInputError,
@@ -80,6 +81,7 @@ def public(call: CallT) -> CallT:
 
     @wraps(call)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        silent = show_bars.set(False) if kwargs.get("progress") is False else None
         try:
             if place is not None and len(args) > place + 1:
                 alike = False
@@ -106,6 +108,9 @@ def public(call: CallT) -> CallT:
                     whole = not (bare or made_with)
                     error.function = owner.__name__ + (f".{call.__name__}" if whole else "")
             raise
+        finally:
+            if silent is not None:
+                show_bars.reset(silent)
 
     if declared:
         wrapper.__signature__ = signature  # type: ignore[attr-defined]
@@ -372,16 +377,12 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
             raise too_large(parameter, f"a largest size of {largest}")
     with np.errstate(over="ignore"):  # long doubles that overflow are refused as infinite below
         numbers_ = np.asarray(array, dtype=np.float64)
-    # One pass in the good case: a sum is finite unless a value is not (or the sum overflows).
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not math.isfinite(float(numbers_.sum()))
-    if suspicious:
-        finite = np.isfinite(numbers_)
-        if not finite.all():
-            bad = int(np.flatnonzero(~finite)[0])
-            got = f"{int((~finite).sum())} NaN or infinite of {array.size} (first at row {bad})"
-            hint = "drop or impute those rows first; purecover never drops rows in silence"
-            raise bad_value(parameter, "finite everywhere", got, hint)
+    finite = np.isfinite(numbers_)
+    if not finite.all():
+        bad = int(np.flatnonzero(~finite)[0])
+        got = f"{int((~finite).sum())} NaN or infinite of {array.size} (first at row {bad})"
+        hint = "drop or impute those rows first; purecover never drops rows in silence"
+        raise bad_value(parameter, "finite everywhere", got, hint)
     return numbers_
 
 

@@ -539,8 +539,6 @@ check_counts = partial(valid.check_instance, "counts", kind=ScoreCounts, hint=_H
 
 __all__ = ["PURoc", "auc_pu", "auc_pu_variance", "pu_roc_curve"]
 
-_BLOCK = 2**17
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PURoc(Frozen, Tabular, columns="threshold fpr_pu tpr_pu"):
@@ -633,20 +631,11 @@ def auc_pu(counts: ScoreCounts) -> float:
 
 
 def cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
-    """Share of a tally at or above each threshold, after 0."""
-    out = np.empty(tally.size + 1, dtype=np.float64)
-    out[0] = 0.0
-    if tally.dtype.kind == "f":
-        np.cumsum(tally, out=out[1:])
-        out /= out[-1]
-        return out
-    # In blocks that stay in the processor's cache, without a long array of whole numbers.
-    total, done = int(tally.sum()), 0
-    for start in range(0, tally.size, _BLOCK):
-        block = np.cumsum(tally[start : start + _BLOCK])
-        block += done
-        np.divide(block, total, out=out[start + 1 : start + 1 + block.size])
-        done = int(block[-1])
+    """Return the share of rows at or above each threshold, after 0; samples are rows of a tally."""
+    out = np.zeros((*tally.shape[:-1], tally.shape[-1] + 1))
+    np.cumsum(tally, axis=-1, out=out[..., 1:])
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a sample without mass
+        out /= out[..., -1:].copy()
     return out
 
 

@@ -41,17 +41,13 @@ def check_target(target: object) -> None:
 
 def percent_hint(value: object) -> str | None:
     """Return a hint for an invalid share that looks like a percentage; None for any other value."""
-    if isinstance(value, str):
-        return PERCENT_HINT if "%" in value else None
     looks_like = isinstance(value, (int, float)) and LEAST_PERCENTAGE <= value <= 100
-    return PERCENT_HINT if looks_like else None
+    return PERCENT_HINT if looks_like or (isinstance(value, str) and "%" in value) else None
 
 
 def check_share(name: str, value: object, closed: str = "both") -> float:
     """A share, with a word on percentages."""
-    is_share = isinstance(value, float) and 0 <= value <= 1
-    hint = None if is_share else percent_hint(value)
-    return valid.check_real(name, value, low=0, high=1, closed=closed, hint=hint)
+    return valid.check_real(name, value, low=0, high=1, closed=closed, hint=percent_hint(value))
 
 
 Range = tuple[float, float]
@@ -251,22 +247,21 @@ class MixtureProportions(Saved):
         >>> round(p.alpha, 7)
         0.1666667
         """
-        if (counts is None) == (labeled_share is None):
-            raise InvalidInputError("{function} needs exactly one of 'counts' and 'labeled_share'.")
-        if (prior is None) == (label_frequency is None):
-            raise InvalidInputError(
-                "{function} needs exactly one of 'prior' and 'label_frequency'."
-            )
+        for names, one, other in (
+            ("'counts' and 'labeled_share'", counts, labeled_share),
+            ("'prior' and 'label_frequency'", prior, label_frequency),
+        ):
+            if (one is None) == (other is None):
+                raise InvalidInputError(f"{{function}} needs exactly one of {names}.")
         if counts is None:
             share = check_share("labeled_share", labeled_share, "neither")
         else:
             share = _labeled_share(counts)
         beta = check_share("beta", beta)
-        if label_frequency is None:
-            parameter, shown = "prior", check_share("prior", prior)
-        else:
-            parameter = "label_frequency"
-            shown = check_share(parameter, label_frequency, "right")
+        parameter, shown, closed = "prior", prior, "both"
+        if label_frequency is not None:
+            parameter, shown, closed = "label_frequency", label_frequency, "right"
+        check_share(parameter, shown, closed)
         alpha = _left_unlabeled(share, beta, prior, label_frequency)
         # A prior that leaves fewer than no positives among the unlabeled, or as many as among the
         # labeled.
@@ -758,15 +753,9 @@ class GivenProportions(Parameters):
             return MixtureProportions(plain.alpha, beta, scenario=plain.scenario or "case-control")
         if plain.scenario == "case-control":
             return MixtureProportions.from_case_control(plain.prior, beta)
-        said = plain.label_frequency
-        word, value = ("prior", plain.prior) if said is None else ("label frequency", said)
-        return MixtureProportions.from_censoring(
-            counts,
-            prior=plain.prior,
-            label_frequency=plain.label_frequency,
-            beta=beta,
-            origin=f"from a {word} of {100 * value:.3g} %",
-        )
+        name, value = plain.stated
+        origin = f"from a {name.replace('_', ' ')} of {100 * value:.3g} %"
+        return MixtureProportions.from_censoring(counts, **{name: value}, beta=beta, origin=origin)
 
     def alpha_at(self, counts: ScoreCounts, beta: FloatArray) -> FloatArray:
         """Return the alpha that follows from the number given, for each beta."""

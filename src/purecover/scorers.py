@@ -243,8 +243,7 @@ def make_pu_scorer(
     if not given.ways:
         from purecover.estimators.choice import check_estimator, with_clean_labels
 
-        prior_estimator = check_estimator(given.estimator)
-        with_clean_labels(prior_estimator, given.known_beta)
+        prior_estimator = with_clean_labels(check_estimator(given.estimator), given.known_beta)
     return PUScorer(
         metric, given, positive_label, {"threshold": threshold, **vars(measured)}, prior_estimator
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import html
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -19,10 +18,6 @@ from purecover.app.store import REPORTS, Job, Store, Upload
 
 MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
-BODY_PATIENCE = 30.0
-"""Seconds that a JSON body may take."""
-_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
-_HEAD = 1 << 16
 _WRITE = 1 << 20
 _SWEEP = 60.0
 
@@ -46,14 +41,10 @@ async def _read_body(request: Request, kind_of: type[RequestT]) -> RequestT:
     if kind != "application/json":
         raise HTTPException(415, "the body must be application/json.")
     body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_PATIENCE):
-            async for part in request.stream():
-                body += part
-                if len(body) > MAX_BODY:
-                    raise HTTPException(413, f"the body may have up to {MAX_BODY:,} bytes.")
-    except TimeoutError:
-        raise HTTPException(408, "the body took too long to come.") from None
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            raise HTTPException(413, f"the body may have up to {MAX_BODY:,} bytes.")
     try:
         return msgspec.json.decode(body, type=kind_of)
     except msgspec.ValidationError as error:
@@ -123,9 +114,6 @@ class Api:
 
     async def add_file(self, request: Request) -> Response:
         """Send a file: CSV, TSV, JSON or Parquet; text may be gzipped."""
-        declared = request.headers.get("content-length", "")
-        if declared.isascii() and declared.isdigit() and int(declared) > self.settings.max_upload:
-            raise _too_large(self.settings.max_upload)
         if self._uploads.locked():
             many = self.settings.max_uploads_at_once
             raise HTTPException(429, f"{many} uploads are under way; try again in a while.")
@@ -145,26 +133,27 @@ class Api:
         return json_answer(upload.about, 201)
 
     async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
-        """Write a body to disk and check its size: a chunked body does not declare its length."""
-        size = 0
-        parts = aiter(content)
-        pause, began = self.settings.upload_pause, asyncio.get_running_loop().time()
+        """Write a body to disk, and stop where it is too large or too slow."""
+        size, most, pause = 0, self.settings.max_upload, self.settings.upload_pause
+        too_large = (
+            f"the file has more than {most:,} bytes, the limit.\n"
+            "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file."
+        )
+        clock = asyncio.get_running_loop().time
+        began = clock()
         with (upload.folder / upload.name).open("wb", buffering=_WRITE) as file:
-            while True:
-                try:
-                    # A byte now and then would otherwise hold its place for days.
-                    slowest = began + pause + size / self.settings.upload_rate
-                    now = asyncio.get_running_loop().time()
-                    async with asyncio.timeout_at(min(now + pause, slowest)):
-                        part = await anext(parts, None)
-                except TimeoutError:
-                    raise HTTPException(408, "the upload was too slow, or stood still.") from None
-                if part is None:
-                    break
-                size += len(part)
-                if size > self.settings.max_upload:
-                    raise _too_large(self.settings.max_upload)
-                await asyncio.to_thread(file.write, part)
+            try:
+                async with asyncio.timeout(pause) as patience:
+                    async for part in content:
+                        size += len(part)
+                        if size > most:
+                            raise HTTPException(413, too_large)
+                        await asyncio.to_thread(file.write, part)
+                        # A byte now and then would otherwise hold its place for days.
+                        slowest = began + size / self.settings.upload_rate
+                        patience.reschedule(min(clock(), slowest) + pause)
+            except TimeoutError:
+                raise HTTPException(408, "the upload was too slow, or stood still.") from None
         return size
 
     async def add_answers(self, request: Request) -> Response:
@@ -196,12 +185,7 @@ class Api:
         return Response(status_code=204)
 
     def _file(self, id_: str) -> Upload:
-        upload = self.store.find(self.store.uploads, id_)
-        if upload is None:
-            raise HTTPException(
-                404, "there is no such file; it may have been removed to make room."
-            )
-        return upload
+        return self.store.find(self.store.uploads, id_, "file")
 
     async def add_job(self, request: Request) -> Response:
         """Make a report."""
@@ -253,12 +237,7 @@ class Api:
         return Response(status_code=204)
 
     def _job(self, request: Request) -> Job:
-        job = self.store.find(self.store.jobs, request.path_params["job"])
-        if job is None:
-            raise HTTPException(
-                404, "there is no such report; it may have been removed to make room."
-            )
-        return job
+        return self.store.find(self.store.jobs, request.path_params["job"], "report")
 
     async def show_report(self, request: Request) -> Response:
         """The report as a page, or as JSON as ``purecover evaluate --json`` prints it."""
@@ -276,19 +255,8 @@ class Api:
             content_disposition_type="attachment" if saved else "inline",
         )
         if name.endswith("html"):
-            with open(answer.path, "rb") as file:  # noqa: ASYNC230, PTH123 - a few kB
-                found = _POLICY.search(file.read(_HEAD))
-            policy = html.unescape(found[1].decode()) if found else "default-src 'none'"
-            # Whatever a script of the page did, it would not be of this origin: no secret, no
-            # request.
+            # The page has a policy of its own. Whatever a script of it did, it would not be of this
+            # origin: no secret, no request.
             limits = "frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
-            answer.headers["Content-Security-Policy"] = f"{policy}; {limits}"
+            answer.headers["Content-Security-Policy"] = limits
         return answer
-
-
-def _too_large(limit: int) -> HTTPException:
-    return HTTPException(
-        413,
-        f"the file has more than {limit:,} bytes, the limit.\n"
-        "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file.",
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import hmac
-import ipaddress
 import os
 import re
 import signal
@@ -46,7 +45,7 @@ HEADERS = {
 """Headers of every answer that sets no others itself."""
 
 _REPORT = re.compile(r"/api/jobs/([\w-]+)/report\.(html|json)")
-_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?")
+_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Guard:
@@ -105,7 +104,8 @@ class Guard:
 def _refuse_strangers(scope: Scope, headers: Headers) -> Response | None:
     """Refuse other names of this machine, and what other sites' pages send."""
     host = headers.get("host", "")
-    if not _is_loopback(host):
+    # A foreign name may point to this machine too.
+    if re.sub(r":\d{1,5}$", "", host.lower()) not in _HOSTS:
         return _refusal(400, "The host must be 127.0.0.1 or localhost.")
     if scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
         return None  # a file of ours, and any link, may lead to the page, which is empty
@@ -119,18 +119,6 @@ def _refuse_strangers(scope: Scope, headers: Headers) -> Response | None:
             "the address bar instead.",
         )
     return None
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether a Host header names this machine: a foreign name may point here too."""
-    match = _HOST.fullmatch(host.lower())
-    if match is None:
-        return False
-    name = match[1].strip("[]")
-    try:
-        return name == "localhost" or ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def _refusal(status: int, message: str) -> Response:
@@ -148,8 +136,6 @@ STATIC = {
 HOST = "127.0.0.1"
 _PATIENCE = 3
 """Seconds that open connections have when the server stops."""
-_HEAD_PATIENCE = 30.0
-"""Seconds that a connection has to say what it wants."""
 _MOST_CONNECTIONS = 200
 """Connections at one time; a process may usually have 1,024 files open, sockets included."""
 _ACCEPTED_AT_ONCE = 25
@@ -174,17 +160,13 @@ class Site(Guard):
             finally:
                 await self.api.stop()
 
-        handlers = {
-            HTTPException: _say,
-            ClientDisconnect: _nobody,
-            WorkError: _refused,
-            OSError: _no_room,
-            500: _failed,
-        }
         application = Starlette(
             routes=self.routes,
             lifespan=lifespan,
-            exception_handlers=handlers,  # type: ignore[arg-type]  # each takes its own error
+            # A client that left is no bug, and its answer goes nowhere.
+            exception_handlers=dict.fromkeys(
+                (HTTPException, ClientDisconnect, WorkError, OSError, 500), _explain
+            ),
         )
         application.router.redirect_slashes = False
         super().__init__(application, token=settings.token, key_of=self.api.key_of)
@@ -216,29 +198,17 @@ def _fixed(content: str | bytes, kind: str) -> Endpoint:
     return endpoint
 
 
-async def _say(_: Request, error: HTTPException) -> Response:
-    """The error as JSON, which the script of the page reads too."""
-    headers = {"Connection": "close"} if error.status_code in (408, 413) else error.headers
-    return json_answer({"error": error.detail}, error.status_code, headers)
-
-
-async def _refused(_: Request, error: WorkError) -> Response:
-    return json_answer({"error": str(error)}, 422)
-
-
-async def _no_room(_: Request, error: OSError) -> Response:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    reason = "there is no room for it on the disk" if full else error.strerror or str(error)
-    return json_answer({"error": f"the file cannot be kept: {reason}."}, 507)
-
-
-async def _nobody(_: Request, __: Exception) -> Response:
-    """The client left; this goes nowhere."""
-    return Response(status_code=400)
-
-
-async def _failed(_: Request, __: Exception) -> Response:
-    """A bug; its words go to the terminal, not to the page."""
+async def _explain(_: Request, error: Exception) -> Response:
+    """An error as JSON, which the script of the page reads; of a bug, the terminal says more."""
+    if isinstance(error, HTTPException):
+        headers = {"Connection": "close"} if error.status_code in (408, 413) else error.headers
+        return json_answer({"error": error.detail}, error.status_code, headers)
+    if isinstance(error, WorkError):
+        return json_answer({"error": str(error)}, 422)
+    if isinstance(error, OSError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "there is no room for it on the disk" if full else error.strerror or str(error)
+        return json_answer({"error": f"the file cannot be kept: {reason}."}, 507)
     return json_answer({"error": "internal error; the terminal says more."}, 500)
 
 
@@ -326,17 +296,15 @@ class _Server(uvicorn.Server):
 
 
 class _Listener(H11Protocol):
-    """Hangs up on clients that take too long to send a request; uvicorn would wait forever.
+    """Where there are many connections, a new one takes the place of the oldest that wants nothing.
 
-    Where there are many connections, a new one takes the place of the oldest that wants nothing,
-    so that silence keeps nobody out.
+    Silence keeps nobody out, then; uvicorn would wait for it forever.
     """
 
-    _deadline: asyncio.TimerHandle | None = None
     _open: ClassVar[dict[_Listener, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start to wait for the first request."""
+        """Make room for a connection."""
         super().connection_made(transport)
         if len(self._open) >= _MOST_CONNECTIONS:
             oldest = next((each for each in self._open if not each._is_working), self)
@@ -344,31 +312,13 @@ class _Listener(H11Protocol):
             oldest.transport.abort()
         if not transport.is_closing():
             self._open[self] = None
-            self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        """Wait no longer once a request is there; wait anew where the next has only begun."""
-        super().data_received(data)
-        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing to wait for any more."""
+        """Forget it."""
         super().connection_lost(exc)
         self._open.pop(self, None)
-        self._forget()
 
     @property
     def _is_working(self) -> bool:
         request: RequestResponseCycle | None = self.cycle  # which is none at first
         return request is not None and not request.response_complete
-
-    def _watch(self) -> None:
-        if self._is_working:
-            self._forget()
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(_HEAD_PATIENCE, self.transport.close)
-
-    def _forget(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None

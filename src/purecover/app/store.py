@@ -177,13 +177,14 @@ class Store:
             job.task.cancel()
         shutil.rmtree(job.folder, ignore_errors=True)
 
-    def find(self, kept: dict[str, KeptT], id_: str) -> KeptT | None:
-        """A file or a report, if it is still there."""
+    def find(self, kept: dict[str, KeptT], id_: str, what: str) -> KeptT:
+        """A file or a report that is still there."""
         self.sweep()
-        found = kept.get(id_)
-        if found is not None:
-            found.used = self._clock()
-        return found
+        if id_ not in kept:
+            message = f"there is no such {what}; it may have been removed to make room."
+            raise HTTPException(404, message)
+        kept[id_].used = self._clock()
+        return kept[id_]
 
     def sweep(self) -> None:
         """Remove files and reports that have not been used for a long time."""

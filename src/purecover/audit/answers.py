@@ -118,7 +118,8 @@ class Purity(NamedTuple):
             for sizes in (strata.n_unlabeled, strata.n_labeled)
         )
         f_1 = ((1 - alpha) * f_l - (1 - beta) * f_u) / (beta - alpha)
-        of_unlabeled, of_labeled = alpha * f_1 / f_u, beta * f_1 / f_l
+        of_unlabeled = alpha * f_1 / f_u
+        of_labeled = np.where(beta == 1, 1.0, beta * f_1 / f_l)  # exact: one negative refutes it
         possible = ((f_1 >= 0) & (of_unlabeled <= 1)).all(axis=1)
         return cls(of_unlabeled.clip(0, 1), of_labeled.clip(0, 1), f_u, f_l / f_u, possible)
 

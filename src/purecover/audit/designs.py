@@ -30,6 +30,9 @@ KINDS = ("top", "random", "stratified")
 TOP_SHARE = 0.5
 """Judged are rows above the score that this share of the labeled rows reach."""
 
+LOW_SHARE = 0.25
+"""Of the labeled rows those are judged that have the lowest scores, this share of them."""
+
 STRATUM_SHARES = (0.25, 0.6)
 """Samples of all rows are stratified at the scores that these shares of the labeled rows reach."""
 
@@ -95,6 +98,12 @@ class ScoredLabels(NamedTuple):
         """The highest score that at least this share of the labeled rows reach."""
         falling = np.sort(self.scores[self.labeled])[::-1]
         return float(falling[max(int(np.ceil(share * falling.size)) - 1, 0)])
+
+    def low_cut(self, n: int, below: float) -> list[float]:
+        """The score below which the lowest labeled rows are, and at least n; none if not below."""
+        rising = np.sort(self.scores[self.labeled])
+        last = rising[max(n, int(np.ceil(LOW_SHARE * rising.size))) - 1]
+        return [float(each) for each in rising[rising > last][:1] if each < below]
 
     def strata(self, cuts: Sequence[float]) -> IntArray:
         """The stratum of each row; 0 is that of the highest scores."""
@@ -224,8 +233,12 @@ class AuditDesign(Frozen):
         return text.getvalue()
 
     def __str__(self) -> str:
-        n_labeled = int(self.labeled.sum())
-        beside = f" and {n_labeled:,} of {self.n_labeled.sum():,} labeled rows" if n_labeled else ""
+        n_labeled, last, beside = int(self.labeled.sum()), len(self.cuts), ""
+        if n_labeled:
+            low = (self.stratum[self.labeled] == last).all()
+            every = self.n_labeled[last] if low else self.n_labeled.sum()
+            beside = f" and {n_labeled:,} of {every:,} labeled rows"
+            beside += f" with {self.where(last)}" if low else ""
         of, where = self.n_unlabeled.sum(), ""
         if self.kind == "top":
             of, where = self.n_unlabeled[0], f" with {self.where(0)}"

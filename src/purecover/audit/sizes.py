@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from purecover import _validation as valid
+from purecover._progress import busy
 from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
 from purecover.audit.answers import Outlook, Strata, posterior_of
@@ -60,6 +61,7 @@ def outlooks(
 
 
 @public
+@busy()
 def draw(
     scores: ArrayLike,
     labeled: ArrayLike,
@@ -97,8 +99,8 @@ def draw(
     review : int, optional
         The cut in other words: so many unlabeled rows with the highest scores lie above it.
     n_labeled : int, default=0
-        How many labeled rows to judge, from all of them: where labels may be wrong, they determine
-        beta.
+        How many labeled rows to judge: where labels may be wrong, they determine beta. They are
+        drawn from the lowest scores of labeled rows, where most wrong labels are.
     negative_label : object, optional
         The label of rows that are known to be negative: nobody needs to judge them, and they are
         not among the unlabeled ones. Pass it to :func:`combine` and :func:`evaluate` as well.
@@ -137,7 +139,12 @@ def draw(
     else:
         cuts = [cut]
     rows = [data.drawn(kind, cuts, rng, n)]
-    rows.append(rng.choice(np.flatnonzero(data.labeled), n_labeled, replace=False))
+    if n_labeled:
+        if kind == "top":
+            cuts += data.low_cut(n_labeled, below=cuts[0])
+        every = np.flatnonzero(data.labeled)
+        low = every[data.strata(cuts)[every] == len(cuts)]
+        rows.append(rng.choice(low if low.size >= n_labeled else every, n_labeled, replace=False))
     found = AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
     return replace(found, reason=reason)
 
@@ -166,6 +173,7 @@ def _best_for(
 
 
 @public
+@busy()
 def plan(
     scores: ArrayLike | None = None,
     labeled: ArrayLike | None = None,

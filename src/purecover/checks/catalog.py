@@ -484,7 +484,8 @@ def infeasible_auc(context: CheckContext) -> Finding:
     error = math.sqrt(variance) if variance >= 0 else math.inf
     if observed <= 0.5:
         beyond = 0.5 - observed
-        says = f"the observed AUC is {observed:.4f}, no better than chance"
+        words = "no better than chance" if beyond < 2 * error else "worse than chance"
+        says = f"the observed AUC is {observed:.4f}, {words}"
         hint = (
             "either labeled and unlabeled are swapped (name the value that means labeled: "
             "positive_label), or a low score means positive (negate the scores)."
@@ -750,7 +751,7 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
     n = context.counts.n_unlabeled
     says = (
         f"between {100 * interval.low:.2g} % and {100 * interval.high:.2g} % of the unlabeled are "
-        f"positive, {count(interval.low * n)} to {count(interval.high * n)}"
+        f"positive, {interval.low * n:,.0f} to {interval.high * n:,.0f}"
     )
     if interval.high <= MANIFOLD * max(interval.low, 1 / n):
         return quiet(f"{says}.")

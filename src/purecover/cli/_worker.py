@@ -41,9 +41,9 @@ from purecover.app.jobs import (
     pack,
 )
 from purecover.cli import output
-from purecover.cli.options import in_options
+from purecover.cli.options import explain
 from purecover.documents import formats
-from purecover.exceptions import PurecoverError, PurecoverWarning
+from purecover.exceptions import PurecoverWarning
 
 Tell = Callable[[msgspec.Struct], None]
 Task = Look | Evaluate | Judge
@@ -153,7 +153,7 @@ def main(argv: list[str]) -> None:
     _limit_memory(int(memory))
     if kind == "report":  # so that the first one is as quick as the others
         import purecover.cli.rows
-        import purecover.html
+        import purecover.html.page
         import purecover.report.compare  # noqa: F401
     tell(Step("ready"))
     while True:
@@ -164,14 +164,8 @@ def main(argv: list[str]) -> None:
             # Where a killed worker's own temporary files are removed too.
             tempfile.tempdir = task.folder
             answer = _do(task, tell)
-        except MemoryError:
-            answer = Failed("there is not enough memory for this data.")
-        except PurecoverError as error:
-            answer = Failed(in_options(error))
-        except OSError as error:
-            answer = Failed(f"{error.strerror or error}.")
         except Exception as error:  # noqa: BLE001 - the user must hear of it
-            answer = Failed(f"internal error, {type(error).__name__}: {str(error)[:500]}")
+            answer = Failed(explain(error))
         with suppress(OSError):  # temporary folders get tidied
             os.chdir(root)
         tell(answer)

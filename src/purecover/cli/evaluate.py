@@ -17,7 +17,7 @@ from purecover.exceptions import PurecoverError
 if TYPE_CHECKING:
     from purecover.cli.files import Request
     from purecover.cli.rows import FileRows
-    from purecover.report.many import ManyReports
+    from purecover.report.many import ManyRow
 
 SHARES = "alpha beta scenario estimator"
 _EVALUATION = (
@@ -126,10 +126,7 @@ def render(found: Any, source: Mapping[str, Any], command: str | None = None) ->
     """Return the page of what a command found, and which command made it."""
     from purecover.html import page as pages
 
-    page: Any = {
-        pu.PUReport: pages.render_report,
-        pu.report.ManyReports: pages.render_many,
-    }.get(type(found), pages.render_comparison)
+    page = getattr(pages, found._renderer)
     return str(page(found, command=command or output.typed_command(), source=source))
 
 
@@ -188,8 +185,9 @@ def evaluate_many(file: str, /, **given: Any) -> int:
         negative_label=-1 if "negative_label" in given else None,
         **chosen(given, _MANY),
     )
-    found = _with_refused(found, tasks)
-    columns: dict[str, Any] = {"score": tasks.scores, "labeled": [*tasks.labels, *tasks.refused]}
+    found = replace(found, rows=(*found, *tasks.refused))
+    labels = [*tasks.labels, *dict.fromkeys(row.task for row in tasks.refused)]
+    columns: dict[str, Any] = {"score": tasks.scores, "labeled": labels}
     columns |= {} if tasks.by is None else {"by": tasks.by}
     source: dict[str, Any] = {"file": name_of(file), "columns": columns}
     source |= {"blank_labels": tasks.n_blank} if "missing_is_unlabeled" in given else {}
@@ -200,13 +198,13 @@ def evaluate_many(file: str, /, **given: Any) -> int:
 
 @dataclass(frozen=True)
 class _Tasks:
-    """Columns for the library, those of labels that cannot be used, and how many were blank."""
+    """Columns for the library, rows of labels that cannot be used, and how many were blank."""
 
     data: Mapping[str, Any]
     scores: list[str]
     labels: list[str]
     by: str | None
-    refused: Mapping[str, PurecoverError]
+    refused: list[ManyRow]
     n_blank: int
 
 
@@ -246,21 +244,26 @@ def _read_tasks(file: str, given: Mapping[str, Any]) -> _Tasks:
     data: dict[str, Any] = {
         column: table.numbers[f"score {i}"] for i, column in enumerate(found["score"])
     }
-    refused: dict[str, PurecoverError] = {}
-    n_blank = 0
+    refused: list[ManyRow] = []
+    errors, n_blank = [], 0
     for i, column in enumerate(found["labeled"]):
         words = table.words[f"labeled {i}"]
         n_blank += words.n_blank
         try:
             data[column] = read_labels(source, column, words, meaning)
         except PurecoverError as error:
-            refused[column] = error
-    if len(refused) == len(found["labeled"]):
-        raise next(iter(refused.values()))
+            errors.append(error)
+            reason = in_options(error).partition("\n")[0]
+            row = pu.report.ManyRow(
+                task=column, score="", n_labeled=0, n_unlabeled=0, seed=0, reason=reason
+            )
+            refused += [replace(row, score=score) for score in found["score"]]
+    if len(errors) == len(found["labeled"]):
+        raise errors[0]
     if by is not None:
         words = table.words["by"]
         data[by] = np.array(words.values)[words.codes]
-    labels = [column for column in found["labeled"] if column not in refused]
+    labels = [column for column in found["labeled"] if column in data]
     return _Tasks(data, found["score"], labels, by, refused, n_blank)
 
 
@@ -280,23 +283,6 @@ def _expanded(
             matching = [name]
         found |= dict.fromkeys(matching)
     return list(found)
-
-
-def _with_refused(found: ManyReports, tasks: _Tasks) -> ManyReports:
-    """The rows with those of columns of labels that cannot be used."""
-    more = [
-        pu.report.ManyRow(
-            task=column,
-            score=score,
-            n_labeled=0,
-            n_unlabeled=0,
-            seed=0,
-            reason=in_options(error).partition("\n")[0],
-        )
-        for column, error in tasks.refused.items()
-        for score in tasks.scores
-    ]
-    return replace(found, rows=(*found, *more))
 
 
 def _as_csv(found: Any) -> str:

@@ -27,6 +27,7 @@ import duckdb
 import numpy as np
 
 from purecover._folders import private_folder
+from purecover._progress import busy
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError, option
@@ -442,6 +443,7 @@ class DataFile:
             cells.append(f"{number if role in request.numbers else text} AS {identifier(name)}")
         return ", ".join(cells)
 
+    @busy()
     def run(self, query: str) -> list[tuple[Any, ...]]:
         """Return what a query of this file finds."""
         try:

@@ -303,6 +303,18 @@ def in_options(error: PurecoverError) -> str:
     return f"{option_of(error.parameter)} must be {error.must}, got {error.got}.{hint}"
 
 
+def explain(error: Exception) -> str:
+    """Return what a person reads of an error, whatever it is."""
+    if isinstance(error, PurecoverError):
+        return in_options(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this data"
+    if isinstance(error, OSError):  # a disk that is full, a stream that breaks
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror or error}{where}"
+    return f"internal error, {type(error).__name__}: {str(error)[:500]}"
+
+
 def takes(
     names: str, *, required: str = "", repeated: str = "", **words: str
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:

@@ -94,22 +94,20 @@ def printable(text: str) -> str:
 
 def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:
     """Refuse a path that cannot be written, before any long work is done."""
-    target = Path(path)
+    target, reason = Path(path), "no permission"
     try:
         if path in ("", STDIO) or target.is_dir():
             raise CommandError(f"{option} must name a file, got {show(path)}.")
-        if not target.parent.is_dir():
-            raise CommandError(
-                f"{option} {show(path)} cannot be written: there is no directory "
-                f"{show(str(target.parent))}."
-            )
-        place = target if target.exists() else target.parent
-        if not os.access(place, os.W_OK):
-            raise CommandError(f"{option} {show(path)} cannot be written: no permission.")
-        if not_this not in (None, STDIO) and target.exists() and target.samefile(str(not_this)):
+        exists = target.exists()
+        if not_this not in (None, STDIO) and exists and target.samefile(str(not_this)):
             raise CommandError(f"{option} {show(path)} would overwrite the data.")
+        if os.access(target if exists else target.parent, os.W_OK):
+            return
+        if not target.parent.is_dir():
+            reason = f"there is no directory {show(str(target.parent))}"
     except (OSError, ValueError) as error:
-        raise CommandError(f"{option} {show(path)} cannot be written: {error}.") from error
+        reason = str(error)
+    raise CommandError(f"{option} {show(path)} cannot be written: {reason}.")
 
 
 def check_outputs(given: Mapping[str, Any], names: str, *, not_this: str | None = None) -> None:

@@ -228,10 +228,12 @@ def prepare(
     """Read the file, and determine alpha and beta from the options."""
     asked = Request.among({**given, "n_resamples": 500, **settings}, can_vary=can_vary)
     read = read_rows(file, Columns.among(given), judged=given.get("judged"))
-    asked.check_design(read.judged)
+    if read.judged is not None:
+        asked.check_design(read.judged)
     labels = pipeline.read_labels(size=read.scores.size, **read.companions)
     rows = labels.count(read.scores)
-    shares = asked.shares(rows.counts, labels.judged_rows(read.scores))
+    verdicts = None if read.judged is None else labels.judged_rows(read.scores)
+    shares = asked.shares(rows.counts, verdicts)
     return Prepared(read, rows, shares, asked.settings)
 
 

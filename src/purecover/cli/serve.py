@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from typing import Any
 
 from purecover.cli.options import takes
 from purecover.cli.output import CommandError, note, say
-from purecover.exceptions import MissingDependencyError
 
 # -P: without it a module in the current folder, next to the data, would be taken for Python's own.
 WORKER = (sys.executable, "-P", "-m", "purecover.cli._worker")
@@ -30,12 +28,10 @@ def serve(**given: Any) -> int:
     timeout = given.get("timeout", 600)
     if timeout < 1:
         raise CommandError(f"--timeout must be a whole number of at least 1, got {timeout}.")
-    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
-    if missing:
-        raise MissingDependencyError(
-            f"purecover app needs {' and '.join(missing)}, which cannot be imported.\n"
-            "Hint: pip install 'purecover[app]'"
-        )
+    from purecover._validation import require
+
+    for module in ("starlette", "uvicorn"):
+        require(module, extra="app", by="purecover app")
     from secrets import token_urlsafe
 
     from purecover.app.jobs import Settings

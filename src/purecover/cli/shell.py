@@ -18,7 +18,7 @@ from purecover.cli.evaluate import error_rates, evaluate, evaluate_many, evidenc
 from purecover.cli.example import example
 from purecover.cli.judge import judge
 from purecover.cli.monitor import monitor
-from purecover.cli.options import BESIDE, RENAMED, STAND_IN, in_options
+from purecover.cli.options import BESIDE, RENAMED, STAND_IN, explain, in_options
 from purecover.cli.output import COMMAND_LINE, STDIO, say
 from purecover.cli.priors import priors
 from purecover.cli.serve import serve
@@ -76,28 +76,22 @@ def run(argv: Sequence[str] | None = None) -> int:
     except ContradictionError as error:
         say(f"purecover: {in_options(error)}")
         return CONTRADICTED
-    except PurecoverError as error:
-        return fail(in_options(error))
     except KeyboardInterrupt:
         fail("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
         return READER_LEFT
-    except MemoryError:
-        return fail("there is not enough memory for this data")
-    except OSError as error:  # a disk that is full, a stream that breaks
+    except (PurecoverError, MemoryError) as error:
+        return fail(explain(error))
+    except OSError as error:
         _forget_stdout()
-        return fail(
-            f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
-        )
+        return fail(explain(error))
     except Exception as error:
         if os.environ.get("PURECOVER_TRACEBACK"):
             raise
-        return fail(
-            f"internal error, {type(error).__name__}: {error}\n"
-            "Hint: this is a bug in purecover; set PURECOVER_TRACEBACK=1 to see where."
-        )
+        hint = "Hint: this is a bug in purecover; set PURECOVER_TRACEBACK=1 to see where."
+        return fail(f"{explain(error)}\n{hint}")
     return code if isinstance(code, int) else 0
 
 

@@ -53,17 +53,15 @@ def threshold(file: str, /, **given: Any) -> int:
         raise
     report = found.report(threshold=choice.threshold, only=THRESHOLD_METRICS, chosen_by=criterion)
     source = found.read.source(file)
+    document = choice.to_dict() | {
+        "expected": {name: report.metrics[name] for name in choice.metrics},
+        "interval": report.intervals.get(criterion),
+        "intervals": report.intervals,
+        "optimism": None if report.bootstrap is None else report.bootstrap.optimism,
+        "confusion": report.confusion,
+    }
     if report.contradicted:  # no threshold follows from an alpha that cannot be
-        document = dict.fromkeys(choice.to_dict()) | {"criterion": criterion, "wanted": value}
-        document |= dict.fromkeys(("expected", "interval", "intervals", "optimism", "confusion"))
-    else:
-        document = choice.to_dict() | {
-            "expected": {name: report.metrics[name] for name in choice.metrics},
-            "interval": report.intervals.get(criterion),
-            "intervals": report.intervals,
-            "optimism": None if report.bootstrap is None else report.bootstrap.optimism,
-            "confusion": report.confusion,
-        }
+        document = dict.fromkeys(document) | {"criterion": criterion, "wanted": value}
     document |= {
         "contradicted": report.contradicted,
         "proportions": report.proportions,

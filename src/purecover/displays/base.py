@@ -16,7 +16,7 @@ import numpy as np
 
 from purecover._inputs import Tabular, labeled_value, refuse_frame, response_scores
 from purecover._parameters import Parameters, parameter, unexpected
-from purecover._typing import ArrayLike, FloatArray, IntArray
+from purecover._typing import ArrayLike
 from purecover._validation import bad_type, public, require, show
 from purecover.counts import ScoreCounts
 from purecover.proportions import GivenProportions, KnownKeywords, MixtureProportions
@@ -39,9 +39,6 @@ RECOVERED: dict[str, Any] = {"linestyle": "-", "linewidth": 2.0, "zorder": 2.3}
 CHANCE: dict[str, Any] = {"color": "#9a9a9a", "linestyle": ":", "linewidth": 1.2, "zorder": 2.0}
 LIMITS = (-0.02, 1.02)
 """Rates are drawn a little beyond [0, 1], so that a curve along an edge is seen."""
-
-MAX_POINTS = 5000
-_CELLS = 2000
 
 
 class DataKeywords(TypedDict, total=False):
@@ -100,9 +97,6 @@ class Look(Parameters):
 
 class Display(Tabular, ABC):
     """Base of all displays: results in ``__init__``, style in ``plot``, numbers in ``frame``.
-
-    A curve of more than 5,000 points is thinned in the table as it is in the picture. The results
-    themselves have a ``frame`` with every point.
 
     Attributes
     ----------
@@ -221,19 +215,19 @@ class Display(Tabular, ABC):
     def _titled(self, look: Look, default: str | None = None) -> None:
         """Set the title to the name, and remove spines if asked."""
         name = self._named(look)
-        name = default if name is None else name
-        if name is not None:
+        if (name := default if name is None else name) is not None:
             self.ax_.set_title(name)
+        self._despined(look)
+
+    def _despined(self, look: Look) -> None:
+        """Remove the top and right spines if asked."""
         if look.despine:
-            despine_axes(self.ax_)
+            self.ax_.spines[["top", "right"]].set_visible(False)
 
     def __repr__(self) -> str:
+        result = getattr(self, next(iter(inspect.signature(type(self)).parameters)))
         title = "" if self.name is None else f", name={self.name!r}"
-        return f"{type(self).__name__}({self._summary()}{title})"
-
-    @abstractmethod
-    def _summary(self) -> str:
-        """Return a short description of the drawing."""
+        return f"{type(self).__name__}({result!r}{title})"
 
 
 @dataclass(frozen=True)
@@ -251,33 +245,6 @@ class RowOptions(Parameters):
         """Count arrays; return counts unchanged."""
         refuse_frame(scores)
         return ScoreCounts._of(scores, labeled, **vars(self))
-
-
-def thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the points of a polyline to draw.
-
-    Up to 5,000 points: all. Beyond, the range of the curve is cut into 2,000 x 2,000 cells, and
-    of every run of consecutive points within one cell only the first and the last are kept. The
-    ends of the curve stay, and because a cell is convex, the drawn line and the full one differ
-    by less than a cell: 1/2,000 of the axis, less than a pixel. A monotone curve keeps at most
-    8,000 points, however many it has.
-    """
-    if x.size <= MAX_POINTS:
-        return x, y
-    cell = _cells(x) * (_cells(y).max() + 1) + _cells(y)
-    starts = np.flatnonzero(np.diff(cell, prepend=cell[0] - 1))
-    ends = np.append(starts[1:], x.size) - 1
-    keep = np.unique(np.concatenate([starts, ends]))
-    return x[keep], y[keep]
-
-
-def _cells(values: FloatArray) -> IntArray:
-    finite = np.isfinite(values)
-    low = values[finite].min() if finite.any() else 0.0
-    span = (values[finite].max() - low if finite.any() else 0.0) or 1.0
-    # What is not finite is not drawn; a cell of its own keeps the gap it makes in the line.
-    share = np.where(finite, (np.where(finite, values, low) - low) / span, 2.0)
-    return (share * _CELLS).astype(np.int64)
 
 
 def style(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -308,9 +275,3 @@ def legend(ax: Axes, *, beside: bool) -> None:
     """Add a legend next to the picture, or else where it hides least."""
     aside: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
     ax.legend(**(aside if beside else {"loc": "best"}))
-
-
-def despine_axes(ax: Axes) -> None:
-    """Take the top and right spines away."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)

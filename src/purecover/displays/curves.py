@@ -96,15 +96,15 @@ class CurveDisplay(base.Display):
     def _lines(self) -> dict[str, Series]:
         """Return all points of the curves ``observed``, ``recovered`` and ``chance``."""
 
-    def _thin_lines(self) -> dict[str, Series]:
-        lines = {role: Series(*base.thinned(x, y), z) for role, (x, y, z) in self._lines().items()}
+    def _drawn_lines(self) -> dict[str, Series]:
+        lines = self._lines()
         if np.isnan(lines["recovered"].x).all():
             # What cannot be is not drawn, but a legend that says nothing of it would be missed.
             lines["recovered"] = lines["recovered"]._replace(label=_NOT_RECOVERED)
         return lines
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        parts = [(role, line.x, line.y) for role, line in self._thin_lines().items()]
+        parts = [(role, line.x, line.y) for role, line in self._drawn_lines().items()]
         if self.band is not None:
             parts += [("band low", self.band.x, self.band.low)]
             parts += [("band high", self.band.x, self.band.high)]
@@ -126,17 +126,11 @@ class CurveDisplay(base.Display):
         Display
             Itself, with the artists as ``line_``, ``observed_``, ``band_``,
             ``chance_level_`` (None where not drawn), ``ax_`` and ``figure_``.
-
-        Notes
-        -----
-        A curve of more than 5,000 points is thinned: of consecutive points within one cell of
-        a 2,000 x 2,000 grid over the curve's range, the first and the last are drawn, which
-        moves the line by less than a pixel.
         """
         ax = self._open(ax, figsize=(5.0, 4.8))
         given = base.Look.among(look)
         name = self._named(given)
-        lines = self._thin_lines()
+        lines = self._drawn_lines()
         self.observed_ = self.band_ = self.chance_level_ = None
 
         def draw(role: str, label: str, look: Mapping[str, Any]) -> Line2D:
@@ -170,8 +164,7 @@ class CurveDisplay(base.Display):
         if self._square:
             ax.set_ylim(base.limits(*(line.get_ydata() for line in drawn)))
             ax.set_aspect("equal")
-        if given.despine:
-            base.despine_axes(ax)
+        self._despined(given)
         handles = ax.get_legend_handles_labels()[0]
         handles.sort(key=lambda handle: handle.get_gid() == "purecover-chance")  # chance last
         crowded = self._legend == "best" and len(handles) > _FITS_INSIDE
@@ -290,9 +283,6 @@ class RecoveredRocDisplay(CurveDisplay):
         if contradiction_of(counts, mixture):
             roc = roc._withheld()
         return cls(roc, band=band)._drawn(options)
-
-    def _summary(self) -> str:
-        return f"AUC {self.roc.auc:.2f}, observed {self.roc.auc_pu:.2f}"
 
     def _lines(self) -> dict[str, Series]:
         roc, diagonal = self.roc, np.array([0.0, 1.0])
@@ -420,9 +410,6 @@ class RecoveredPrDisplay(CurveDisplay):
         if contradiction_of(counts, mixture):
             pr = pr._withheld()
         return cls(pr, band=band)._drawn(options)
-
-    def _summary(self) -> str:
-        return f"AUC-PR {self.pr.auc_pr:.2f}, observed {self.pr.auc_pr_pu:.2f}"
 
     def _lines(self) -> dict[str, Series]:
         pr = self.pr

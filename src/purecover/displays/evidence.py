@@ -94,10 +94,6 @@ class EvidenceDisplay(base.Display):
         )
         return cls(found)._drawn(options)
 
-    def _summary(self) -> str:
-        reached = int(np.count_nonzero(~np.isnan(self.evidence.bounds)))
-        return f"{reached} of {self.evidence.bounds.size} strengths reached"
-
     def _columns(self) -> dict[str, Any]:
         return self.evidence._columns()
 

@@ -175,9 +175,6 @@ class SensitivityDisplay(base.Display):
         )  # fmt: skip
         return cls(grid, mark=mixture)._drawn(options)
 
-    def _summary(self) -> str:
-        return f"{self.grid.metric}, {self.grid.alphas.size} x {self.grid.betas.size} pairs"
-
     @property
     def _is_curve(self) -> bool:
         return 1 in self.grid.values.shape

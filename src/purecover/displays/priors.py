@@ -169,10 +169,6 @@ class PriorsDisplay(base.Display):
         n = len(self.quantities)
         return 7.2 if n > 1 else 6.0, 1.1 + len(self.comparison) * (0.2 + 0.1 * n)
 
-    def _summary(self) -> str:
-        found = self.comparison
-        return f"{', '.join(self.quantities)}; {len(found.succeeded)} of {len(found)} estimates"
-
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         rows, kinds = self.comparison.rows, self.quantities
         ends = np.array([row.ends(kind) for kind in kinds for row in rows]).reshape(-1, 2)

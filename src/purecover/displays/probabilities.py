@@ -106,9 +106,6 @@ class CalibrationDisplay(CurveDisplay):
         counts, mixture = cls._read(scores, labeled, options)
         return cls(recover_calibration(counts, mixture, target=target), band=band)._drawn(options)
 
-    def _summary(self) -> str:
-        return f"Brier score {self.curve.brier:.3f}, slope {self.curve.slope:.2f}"
-
     def _lines(self) -> dict[str, Series]:
         curve, diagonal = self.curve, np.array([0.0, 1.0])
         return {
@@ -214,9 +211,6 @@ class DecisionCurveDisplay(CurveDisplay):
         counts, mixture = cls._read(scores, labeled, options)
         curve = recover_decision_curve(counts, mixture, target=target)
         return cls(curve, band=band)._drawn(options)
-
-    def _summary(self) -> str:
-        return f"net benefit up to {self.curve.net_benefit.max():.3f}"
 
     def _lines(self) -> dict[str, Series]:
         at = self.curve.thresholds

@@ -177,15 +177,9 @@ class ThresholdDisplay(base.Display):
             choice = choose_threshold(counts, mixture, criterion, value, **given)
         return cls(curves, choice=choice, metrics=metrics, against=against)._drawn(options)
 
-    def _summary(self) -> str:
-        few = len(self.metrics) <= len(DEFAULT_METRICS)
-        what = ", ".join(self.metrics) if few else f"{len(self.metrics)} metrics"
-        mark = self._chosen()
-        return what if mark is None else f"{what}; threshold {mark:.4g}"
-
     def _lines(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         x = self.curves.thresholds if self.against == "threshold" else self.curves.flagged_unlabeled
-        return {metric: base.thinned(x, self.curves.curves[metric]) for metric in self.metrics}
+        return {metric: (x, self.curves.curves[metric]) for metric in self.metrics}
 
     def _chosen(self) -> float | None:
         return self.choice.threshold if isinstance(self.choice, ThresholdChoice) else self.choice
@@ -233,9 +227,7 @@ class ThresholdDisplay(base.Display):
 
         Notes
         -----
-        Against the threshold, metrics are steps: they change only at a score. A curve of
-        more than 5,000 points is thinned by less than a pixel, as in
-        :meth:`RecoveredRocDisplay.plot`.
+        Against the threshold, metrics are steps: they change only at a score.
         """
         own = ax is None
         ax = self._open(ax, figsize=(7.0, 4.2))
@@ -267,8 +259,7 @@ class ThresholdDisplay(base.Display):
         ax.set_ylim(base.limits(*(line.get_ydata() for line in self.lines_.values())))
         if self.against == "flagged":
             ax.set_xlim(base.limits(self.curves.flagged_unlabeled))
-        if given.despine:
-            base.despine_axes(ax)
+        self._despined(given)
         # Curves cross the whole picture; a figure of the caller may have no room next to it.
         base.legend(ax, beside=own)
         return self

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from purecover._typing import Target
 from purecover.documents.formats import (
+    TOO_WIDE,
     WIDE,
     bounded,
     capitalized,
@@ -245,6 +246,9 @@ def metric_tables(report: PUReport) -> list[Table]:
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
     lines = [alpha_line(report), range_line(report), SCOPE]
+    shown = (report.intervals.get(name) for name in (*_OVERALL, *_AT_THRESHOLD))
+    if any(bounded(interval) and interval.width > TOO_WIDE for interval in shown):
+        lines[-1] += f" A dash: the interval is wider than {TOO_WIDE:g}."
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
     target = target_of(report)
@@ -324,11 +328,9 @@ def range_line(report: PUReport) -> str:
     if ends[1] >= p.beta:  # rounded: alpha is next to beta
         return ""
     low, high = (min(0.5 + seen / (p.beta - alpha), 1.0) for alpha in ends)
-    precision = " to ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
-    return (
-        f"If alpha is off by {step:.2g} either way: AUC {low:.3f} to {high:.3f}, precision "
-        f"{precision}."
-    )
+    precision = " or ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
+    alphas = " or ".join(f"{100 * alpha:.3g} %" for alpha in ends)
+    return f"If alpha is {alphas}: AUC {low:.3f} or {high:.3f}, precision {precision}."
 
 
 SMALLEST_DELTA = 1e-3
@@ -424,8 +426,8 @@ def price_blocks(report: PUReport, file: str | None) -> list[Block]:
             if price.name == "more-rows":
                 note.append("More rows like these would narrow it by less than a fifth.")
         elif metric == "precision":
-            text = f"To know precision, {words} (then about {width:.2f} wide): {how}"
-            note += [text] if now.width > _OPEN else []
+            text = f"To know precision, {words} (then about {width:.2f} wide):"
+            note += [text, f"  {how}"] if now.width > _OPEN else []
         else:
             auc = f"{price.low:.2f} to {price.high:.2f}"
             if price.name.endswith("rows"):  # where the interval will be is not known yet

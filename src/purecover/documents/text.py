@@ -32,11 +32,10 @@ def shell_text(found: Any, file: object, *, details: bool = False) -> str:
     """Return what a command prints of a report or a comparison of the scores in a file."""
     reports: Mapping[str, PUReport] = getattr(found, "reports", {})
     files = [file] if isinstance(file, str) else list(file)  # type: ignore[call-overload]
-    names = [Path(each).name for each in files]
-    parts = [str(found) if reports else text_of(summary(found, ", ".join(names)))]
-    if details:
-        each = reports or {"": found}
-        parts += [f"{name}\n\n{one.details()}".lstrip() for name, one in each.items()]
+    names = ", ".join(Path(each).name for each in files)
+    parts = [str(found) if reports else text_of(summary(found, names))]
+    for name, one in (reports or {"": found}).items() if details else ():
+        parts.append(f"{name}\n\n{one.details()}".lstrip())
     return "\n\n".join(parts)
 
 
@@ -82,7 +81,7 @@ def _grid(tables: Sequence[Table]) -> list[str]:
     lines: list[list[str]] = [] if not any(heads[1:]) else [heads]
     for table in tables:
         if table.title and lines == [heads] and not first.numbers:
-            lines[0][0] = table.title
+            heads[0] = table.title
         elif table.title:
             lines.append([table.title])
         indent = "  " if table.title else ""

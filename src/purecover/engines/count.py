@@ -12,6 +12,7 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._inputs import encode_labels, group_codes, lazy_frame, read_columns
+from purecover._progress import busy
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover.engines.bins import Group
 from purecover.exceptions import InvalidInputError
@@ -43,6 +44,7 @@ def count_rows(
     return count_marked(values, positive, negative, weights)
 
 
+@busy()
 def count_marked(
     values: FloatArray,
     positive: BoolArray,

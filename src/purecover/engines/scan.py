@@ -22,6 +22,7 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._inputs import label_masks, require_columns
+from purecover._progress import busy
 from purecover._typing import BoolArray
 from purecover.engines.bins import EXACT_LIMIT, TALLIES, Bins, Group, changed
 from purecover.exceptions import MissingDependencyError
@@ -431,6 +432,7 @@ def is_absent(column: str, is_float: bool) -> Any:
     return value.is_null() | value.is_nan() if is_float else value.is_null()
 
 
+@busy()
 def collected(frame: Any) -> dict[str, np.ndarray[Any, Any]]:
     """The columns of a query's result."""
     try:

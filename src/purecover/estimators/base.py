@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
 from purecover._parameters import check_fields
+from purecover._progress import busy
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import FrozenDict, public
 from purecover.counts import ScoreCounts
@@ -221,7 +222,7 @@ class PriorEstimator(Parametrized, ABC):
         """
         self._check_params()
         data = self._read(scores, labeled, sample_weight)
-        with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
+        with busy(), threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
             found = self._estimate(data)
         self._keep(found, common_notes(data))
         self._data = data.thinned(MAX_THRESHOLDS) if isinstance(data, ScoreCounts) else data
@@ -351,6 +352,7 @@ class PriorEstimator(Parametrized, ABC):
         # Dependent rows have no posterior, only replicates.
         return self.interval_method if resampler is None else "bootstrap"
 
+    @busy()
     def _replicates(
         self, method: str, resampler: Any, n_resamples: int, rng: np.random.Generator
     ) -> ReplicateDraws:

@@ -160,16 +160,11 @@ def _p_values(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -
     """The p-value of each row of counts."""
     totals: FloatArray = labeled.sum(axis=1, dtype=np.float64)
     target: FloatArray = LOWEST * unlabeled.sum(axis=1, dtype=np.float64)
-    # The border is where, from the lowest score upward, a fifth of the unlabeled is reached. A
-    # replicate reaches it before the data reach twice as many; if not, look at all scores.
-    rising = np.cumsum(counts.unlabeled[::-1])
-    for reach in (int(np.searchsorted(rising, 2 * LOWEST * rising[-1])) + 1, rising.size):
-        depth = np.cumsum(unlabeled[:, : -reach - 1 : -1], axis=1)
-        if (depth[:, -1] >= target).all():
-            break
+    # The border is where, from the lowest score upward, a fifth of the unlabeled is reached.
+    depth = np.cumsum(unlabeled[:, ::-1], axis=1)
     border = np.argmax(depth >= target[:, None], axis=1)
     rows = np.arange(border.size)
-    low = np.cumsum(labeled[:, : -reach - 1 : -1], axis=1)[rows, border]
+    low = np.cumsum(labeled[:, ::-1], axis=1)[rows, border]
     # Of those that share the score at the border, a like part.
     at_border = unlabeled[rows, -1 - border]
     beyond = np.zeros(border.size)

@@ -297,5 +297,4 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
     copy = clone(estimator)
     if beta is None:
         return copy if copy.estimates_beta else NoisyLabels(copy)
-    with_clean_labels(copy, beta)
-    return copy
+    return with_clean_labels(copy, beta)

@@ -42,9 +42,7 @@ def mean_of(x: FloatArray, weights: CountArray) -> float:
 
 def spread_of(x: FloatArray, weights: CountArray) -> float:
     """Weighted standard deviation (of the sample itself, without a correction of its size)."""
-    centered = x - mean_of(x, weights)
-    np.square(centered, out=centered)
-    return float(np.sqrt(mean_of(centered, weights)))
+    return float(np.sqrt(mean_of((x - mean_of(x, weights)) ** 2, weights)))
 
 
 def binned_density(
@@ -87,11 +85,8 @@ def binned_density(
     inside = slice(used[0], used[-1] + 1)
     where = (x[inside] - low) / step
     left = where.astype(np.int64)
-    where -= left
-    right_mass = weights[inside] * where
-    mass = np.bincount(left, weights[inside] - right_mass, cells)
-    left += 1
-    mass += np.bincount(left, right_mass, cells)
+    right = weights[inside] * (where - left)
+    mass = np.bincount(left, weights[inside] - right, cells) + np.bincount(left + 1, right, cells)
     frequency = 2 * np.pi * np.fft.rfftfreq(cells, step)
     kernel = np.exp(-0.5 * (frequency * bandwidth) ** 2)
     density = np.fft.irfft(np.fft.rfft(mass) * kernel, cells) / (mass.sum() * step)
@@ -291,13 +286,11 @@ def _tie_notes(counts: ScoreCounts) -> tuple[str, ...]:
     # One row is no tie, however few there are.
     sides = (counts.labeled, counts.n_labeled), (counts.unlabeled, counts.n_unlabeled)
     tie = max(0.0 if side.max() < 2 else side.max() / n for side, n in sides)
-    if tie <= LARGE_TIE:
-        return ()
     note = (
         f"{tie:.0%} of the rows of one sample share one score, where densities of different "
         "bandwidths distort their ratio; estimators that go by the order alone do not mind"
     )
-    return (note,)
+    return (note,) if tie > LARGE_TIE else ()
 
 
 def _points(counts: ScoreCounts) -> tuple[IntArray, int]:

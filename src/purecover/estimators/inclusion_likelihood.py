@@ -118,13 +118,8 @@ class _Cells:
     def parts(self, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
         """All b at these multipliers, and how fast they fall in them."""
         S = self.S
-        linear = multiplier * S
-        linear += self.both
-        root = linear * linear
-        root -= multiplier * self.product
-        np.maximum(root, 0.0, out=root)
-        np.sqrt(root, out=root)
-        root += _TINY
+        linear = multiplier * S + self.both
+        root = np.sqrt(np.maximum(linear * linear - multiplier * self.product, 0.0)) + _TINY
         # Of the two forms of the root of a quadratic, the one that does not cancel.
         denominator = linear + root
         b = np.divide(self.product, 2 * denominator, where=linear >= 0, out=np.empty(S.shape))
@@ -133,29 +128,17 @@ class _Cells:
             other = (linear - root) / (2 * np.where(multiplier < 0, multiplier, -1.0))
             b[negative] = other[negative]
         full = b >= self.p
-        np.minimum(b, self.p, out=b)
-        fall = S - b
-        fall *= b
-        fall /= root
-        fall[full] = 0.0
-        return b, fall
+        b = np.minimum(b, self.p)
+        return b, np.where(full, 0.0, (S - b) * b / root)
 
     def value(self, multiplier: FloatArray) -> FloatArray:
         """The likelihood, by the Lagrangian, whose error is quadratic in the multiplier's."""
         b, _ = self.parts(multiplier)
         gap = self.c - b.sum(axis=0)
-        rest = self.S - b
-        b[self.q == 0] = 1.0
-        rest[self.p == 0] = 1.0
-        np.log(b, out=b)
-        np.log(rest, out=rest)
-        b *= self.q
-        rest *= self.p
-        inside = self.q.sum(axis=0)
-        found: FloatArray = (
-            rest.sum(axis=0) + b.sum(axis=0) - inside * np.log(self.c) + multiplier * gap
-        )
-        return found
+        rest = self.p * np.log(np.where(self.p == 0, 1.0, self.S - b))
+        shared = self.q * np.log(np.where(self.q == 0, 1.0, b))
+        inside = self.q.sum(axis=0) * np.log(self.c)
+        return np.asarray(rest.sum(axis=0) + shared.sum(axis=0) - inside + multiplier * gap)
 
 
 def _multiplier(cells: _Cells, start: FloatArray) -> FloatArray:

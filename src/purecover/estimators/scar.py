@@ -12,6 +12,7 @@ from scipy.special import bdtr, bdtrc
 from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import column_names, encode_labels, is_frame, read_columns
+from purecover._progress import busy
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.intervals.interval import Interval
@@ -264,6 +265,7 @@ def _read_matrix(X: Any) -> FloatArray:
     return valid.as_real_vector("X", array.reshape(-1)).reshape(array.shape)
 
 
+@busy()
 def _permutation_test(
     pool: FloatArray, n_labeled: int, n_permutations: int, rng: np.random.Generator
 ) -> tuple[float, int, float]:

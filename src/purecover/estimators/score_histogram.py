@@ -119,7 +119,5 @@ def _merged(counts: ScoreCounts, starts: IntArray) -> IntArray:
 
 def _cumulated(tally: CountArray, size: float) -> FloatArray:
     """Examples before each threshold, and at last their number."""
-    out = np.zeros(tally.size + 1)
-    np.cumsum(tally, out=out[1:])
-    out *= size / out[-1]
-    return out
+    passed = np.append(0.0, np.cumsum(tally))
+    return passed * (size / passed[-1])

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from purecover._codec import plain
 from purecover.documents import comparison as compared
@@ -73,48 +73,35 @@ class About(TypedDict, total=False):
     source: Mapping[str, Any] | None
 
 
-def roc_chart(report: PUReport) -> dict[str, Any]:
-    """The observed, recovered and true ROC curve."""
-    roc, truth = report.roc, report.truth
-    curves = {
-        "observed": (report.auc_pu, roc.fpr_pu, roc.tpr_pu),
-        "recovered": (math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr),
-    }
-    if truth is not None:
-        curves["true"] = (truth.metrics["roc_auc"], truth.roc.fpr_pu, truth.roc.tpr_pu)
-    axes = {"fpr": "False-positive rate", "recall": "True-positive rate"}
-    diagonal = ("chance", [0, 1], [0, 1])
-    return _curve_chart(report, ("roc", "ROC curve", "AUC"), axes, diagonal, curves)
+def curve_chart(report: PUReport, kind: Literal["roc", "pr"]) -> dict[str, Any]:
+    """The observed, recovered and true curve, with the threshold marked.
 
-
-def pr_chart(report: PUReport) -> dict[str, Any]:
-    """The observed, recovered and true precision-recall curve."""
-    pr, truth = report.pr, report.truth
-    curves = {
-        "observed": (pr.auc_pr_pu, pr.recall_pu, pr.precision_pu),
-        "recovered": (pr.auc_pr, pr.recall, pr.precision),
-    }
-    if truth is not None:
-        curves["true"] = (truth.metrics["auc_pr"], *true_pr(truth))
-    axes = {"recall": "Recall", "precision": "Precision"}
-    level = (f"chance (prior {pr.prior:.3g})", [0, 1], [pr.prior, pr.prior])
-    return _curve_chart(report, ("pr", "Precision-recall curve", "area"), axes, level, curves)
-
-
-def _curve_chart(
-    report: PUReport,
-    names: tuple[str, str, str],
-    axes: Mapping[str, str],
-    chance: tuple[str, Any, Any],
-    curves: Mapping[str, tuple[float, Any, Any]],
-) -> dict[str, Any]:
-    """Return a chart with the threshold marked, without curves that contradict the scores."""
-    kind, title, word = names
-    shown = {k: c for k, c in curves.items() if k != "recovered" or not report.contradicted}
-    areas = {k: number(area, 3) for k, (area, _, _) in shown.items()}
-    x, y = (report.metrics.get(name, math.nan) for name in axes)
+    A recovered one that contradicts the scores is left out.
+    """
+    truth, level = report.truth, [0.0, 1.0]
+    curves: dict[str, tuple[float, Any, Any]] = {}
+    if kind == "roc":
+        title, word, roc = "ROC curve", "AUC", report.roc
+        axes = {"fpr": "False-positive rate", "recall": "True-positive rate"}
+        chance = "chance"
+        curves["observed"] = (report.auc_pu, roc.fpr_pu, roc.tpr_pu)
+        curves["recovered"] = (math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr)
+        if truth is not None:
+            curves["true"] = (truth.metrics["roc_auc"], truth.roc.fpr_pu, truth.roc.tpr_pu)
+    else:
+        title, word, pr = "Precision-recall curve", "area", report.pr
+        axes = {"recall": "Recall", "precision": "Precision"}
+        chance, level = f"chance (prior {pr.prior:.3g})", [pr.prior, pr.prior]
+        curves["observed"] = (pr.auc_pr_pu, pr.recall_pu, pr.precision_pu)
+        curves["recovered"] = (pr.auc_pr, pr.recall, pr.precision)
+        if truth is not None:
+            curves["true"] = (truth.metrics["auc_pr"], *true_pr(truth))
+    if report.contradicted:
+        del curves["recovered"]
+    areas = {k: number(area, 3) for k, (area, _, _) in curves.items()}
+    point = [report.metrics.get(name, math.nan) for name in axes]
     horizontal, vertical = axes.values()
-    words = {k: "corrected" if k == "recovered" else k for k in shown}
+    words = {k: "corrected" if k == "recovered" else k for k in curves}
     said = ", ".join(f"under the {words[k]} one {area}" for k, area in areas.items())
     return svg.make_chart(
         kind,
@@ -122,11 +109,11 @@ def _curve_chart(
         f"{vertical} against {horizontal.lower()}. Areas of the curves: {said}.",
         axes=(horizontal, vertical),
         curves=[
-            ("chance", *chance),
-            *((k, f"{words[k]} ({word} {areas[k]})", *at) for k, (_, *at) in shown.items()),
+            ("chance", chance, [0, 1], level),
+            *((k, f"{words[k]} ({word} {areas[k]})", x, y) for k, (_, x, y) in curves.items()),
         ],
-        band=getattr(report, f"{kind}_band"),
-        point=(x, y, f"threshold {report.metrics.threshold:.4g}"),
+        band=report.roc_band if kind == "roc" else report.pr_band,
+        point=(point[0], point[1], f"threshold {report.metrics.threshold:.4g}"),
     )
 
 
@@ -155,7 +142,14 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
     >>> report.to_html().startswith("<!doctype html>")
     True
     """
-    payload = make_payload(report)
+    payload, n = make_payload(report), report.counts.n_thresholds
+    kept = len(payload["counts"]["thresholds"])
+    sliders = "The sliders compute in this page, from all scores, what purecover would compute."
+    if kept < n:
+        sliders = (
+            f"The report is computed from all {n:,} distinct scores or bins, the sliders from the "
+            f"counts at {kept:,} of them, at which observed rates are exact."
+        )
     return make_page(
         "report.html.j2",
         "Recovered performance",
@@ -167,23 +161,13 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         columns=answers.metric_columns(report),
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
-        charts=[roc_chart(report), pr_chart(report)],
+        charts=[curve_chart(report, "roc"), curve_chart(report, "pr")],
         tables=answers.metric_tables(report),
         alpha=answers.alpha_words(report),
         lines=[] if report.contradicted else answers.answer_lines(report)[1:],
         prices=[each for block in answers.price_blocks(report, "FILE") for each in block],
-        thinning=_thinning_note(report.counts, len(payload["counts"]["thresholds"])),
+        thinning=sliders,
         payload=payload,
-    )
-
-
-def _thinning_note(counts: ScoreCounts, kept: int) -> str:
-    """Which counts the sliders compute from."""
-    if kept == counts.n_thresholds:
-        return "The sliders compute in this page, from all scores, what purecover would compute."
-    return (
-        f"The report is computed from all {counts.n_thresholds:,} distinct scores or bins, the "
-        f"sliders from the counts at {kept:,} of them, at which observed rates are exact."
     )
 
 
@@ -198,7 +182,7 @@ def render_notebook(report: PUReport) -> str:
     return _filled(
         "notebook.html.j2",
         headline=headline(report),
-        chart=roc_chart(report),
+        chart=curve_chart(report, "roc"),
         columns=answers.metric_columns(report),
         rows=[row for table in answers.metric_tables(report) for row in table.rows],
         assumptions=parts.assumptions_section(report).tables[0].rows,
@@ -222,11 +206,11 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     options, metrics = first.metrics.options, compared.main_metrics(comparison)
     differences = {
         metric: [
-            plain([names.index(name), gap.estimate, gap.low, gap.high])
-            + plain([comparison.better.get(metric, {}).get(name, math.nan)])
+            plain([names.index(name), gap.estimate, gap.low, gap.high, better.get(name, math.nan)])
             for name, gap in comparison.differences[metric].items()
         ]
         for metric in metrics
+        for better in [comparison.better.get(metric, {})]
     }
     return {
         "names": names,

@@ -137,8 +137,10 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     counts = report.counts
     most = _MAX_WEIGHTED_CELLS if counts.is_weighted else MAX_CELLS
     thinned = thin_counts(counts, most, threshold=report.metrics.threshold)
+    columns = thinned.to_dict() | picked(thinned, "n_labeled", "n_unlabeled")
+    columns.pop("highest", None)  # what is between thresholds is not drawn
     return {
-        "counts": _counts(thinned),
+        "counts": columns,
         "settings": _settings(report),
         "report": {
             **picked(report, "auc", "auc_pu", "contradicted"),
@@ -158,12 +160,6 @@ def _drawn(values: FloatArray) -> list[float | None]:
     # Unrepaired bands may reach 1e308, where rounding overflows; a thousand is out of sight too.
     found: list[float | None] = plain(np.round(np.clip(values, -1e3, 1e3), _DIGITS))
     return found
-
-
-def _counts(counts: ScoreCounts) -> dict[str, Any]:
-    columns = counts.to_dict()
-    columns.pop("highest", None)  # what is between thresholds is not drawn
-    return columns | picked(counts, "n_labeled", "n_unlabeled")
 
 
 def _settings(report: PUReport) -> dict[str, Any]:

@@ -163,6 +163,10 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
             rows.append(shown)
         return rows
 
+    def __repr__(self) -> str:
+        reached = int(np.count_nonzero(~np.isnan(self.bounds)))
+        return f"EvidenceThresholds({reached} of {self.bounds.size} strengths reached)"
+
     def __str__(self) -> str:
         level = f"{100 * self.confidence_level:g} % bound"
         head = ("evidence", "points", "odds", "posterior", "score", level)

@@ -12,7 +12,7 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._parameters import Parameters, parameter
-from purecover._progress import Progress, shown
+from purecover._progress import Progress, busy, shown
 from purecover._typing import FloatArray, IntArray, RandomState, Repair, Target
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
@@ -836,6 +836,7 @@ class Repeating:
         check_level(self.confidence_level)
         valid.check_random_state(self.random_state)
 
+    @busy()
     def of(
         self, counts: ScoreCounts, proportions: MixtureProportions, measure: Measure
     ) -> FloatArray:

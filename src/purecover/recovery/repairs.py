@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
-from purecover.counts import PURoc, ScoreCounts
+from purecover.counts import PURoc, ScoreCounts, cumulative_share
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import Shares, map_curve
 
@@ -208,12 +208,12 @@ class Samples:
     @cached_property
     def tpr_pu(self) -> FloatArray:
         """Share of the labeled at or above each threshold, after 0."""
-        return tails(self.labeled)
+        return cumulative_share(self.labeled)
 
     @cached_property
     def fpr_pu(self) -> FloatArray:
         """Share of the unlabeled at or above each threshold, after 0."""
-        return tails(self.unlabeled)
+        return cumulative_share(self.unlabeled)
 
     @cached_property
     def blocks(self) -> Blocks:
@@ -233,7 +233,7 @@ def likelihood_rates(samples: Samples, shares: Shares) -> tuple[FloatArray, Floa
     n = np.maximum(blocks.labeled + blocks.unlabeled, _TINY)
     # Within a block mass follows the rows, so every threshold keeps its place.
     fpr, tpr = (
-        tails(everyone * blocks.spread(density.clip(0) / n))
+        cumulative_share(everyone * blocks.spread(density.clip(0) / n))
         for density in _densities(blocks, shares)
     )
     return fpr, tpr
@@ -265,16 +265,6 @@ def _densities(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArray]:
 def _inclusions(shares: Shares) -> tuple[FloatArray, FloatArray]:
     alpha, beta = shares.alpha[:, 0], shares.beta[:, 0]
     return alpha / beta, (1 - beta) / (1 - alpha)
-
-
-def tails(mass: FloatArray) -> FloatArray:
-    """Return shares of mass at or above each threshold, from 0 to exactly 1."""
-    found = np.empty((len(mass), mass.shape[1] + 1))
-    found[:, 0] = 0.0
-    np.cumsum(mass, axis=1, out=found[:, 1:])
-    with np.errstate(divide="ignore", invalid="ignore"):  # of a sample without mass
-        found /= found[:, -1:].copy()
-    return found
 
 
 def _densities_without_contrast(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArray]:

@@ -223,7 +223,13 @@ def find_differences(
     reports: Mapping[str, PUReport], rows: PairedRows, baseline: str, level: float
 ) -> dict[str, Any]:
     """Return intervals of differences and shares of better replicates, by metric and score."""
-    base = reports[baseline]
+    base, sides = reports[baseline], ("labeled", "unlabeled")
+    known, drawn = base.estimation is None, base.bootstrap
+    how: dict[str, Any] = {
+        "level": level,
+        "method": "none" if drawn is None else f"bootstrap percentile, {drawn.method}",
+        "varied": "scores" if known else "scores and proportions",
+    }
     found: dict[str, Any] = {"differences": {}, "better": {}}
     for metric in base.metrics:
         gaps: dict[str, Interval] = {}
@@ -234,19 +240,11 @@ def find_differences(
             draws = _draws(report, base, metric)
             same = all(
                 np.array_equal(getattr(report.counts, side), getattr(base.counts, side))
-                for side in ("labeled", "unlabeled")
+                for side in sides
             ) and np.array_equal(rows.place[name], rows.place[baseline])
-            gaps[name] = paired.difference_interval(
-                _value(report, metric) - _value(base, metric),
-                draws,
-                same=same,
-                level=level,
-                method="none"
-                if base.bootstrap is None
-                else f"bootstrap percentile, {base.bootstrap.method}",
-                varied="scores" if base.estimation is None else "scores and proportions",
-            )
-            if metric == "roc_auc" and (draws is None or base.estimation is None):
+            gain = _value(report, metric) - _value(base, metric)
+            gaps[name] = paired.difference_interval(gain, draws, same=same, **how)
+            if metric == "roc_auc" and (draws is None or known):
                 gaps[name] = _area_interval(report, base, gaps[name], rows, (name, baseline), same)
             if draws is not None:
                 shares[name] = _share(draws if METRICS[metric].greater_is_better else -draws)
@@ -453,7 +451,8 @@ def compare_scores(
     'good'
     """
     asked = pipeline.Request.among({**options, "n_resamples": n_resamples})
-    asked.check_design(judged)
+    if judged is not None:
+        asked.check_design(judged)
     settings = asked.settings
     if estimate_from is not None and asked.given.ways:
         must = f"left out where {asked.given.ways[0]!r} is given"

@@ -375,14 +375,8 @@ def error_rates(
                 f"has helped; pi0 can be at most {math.floor((1 - least) * 1e4) / 1e4:.4g}. "
                 "Correct pi0, or leave it out to have it estimated."
             )
-        found = Interval(
-            estimate=share,
-            low=share,
-            high=share,
-            confidence_level=confidence_level,
-            method="given",
-            varied="scores",
-        )
+        ends: Any = dict.fromkeys(("estimate", "low", "high"), share)
+        found = Interval(**ends, confidence_level=confidence_level, method="given")
     thin = mirror.thinned(_GROUPS)
     repeating = Repeating(fitted, n_resamples, confidence_level, random_state)
     drawn = repeating.of(
@@ -391,7 +385,7 @@ def error_rates(
         lambda own, shares: _rates(own, shares.alpha),
     )
     tail = (1 - confidence_level) / 2
-    ends = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    bands = np.quantile(drawn, [tail, 1 - tail], axis=0)
     at = -thin._tops()[::-1]
     fdr, pep = _rates(mirror, share)
     places = -mirror._tops()[::-1]
@@ -409,7 +403,7 @@ def error_rates(
 
     low, high = (
         [limit(*pair, end, sign) for pair in zip((fdr, pep), side, strict=True)]
-        for side, end, sign in zip(ends, (found.low, found.high), (-1, 1), strict=True)
+        for side, end, sign in zip(bands, (found.low, found.high), (-1, 1), strict=True)
     )
     q, q_low, q_high = (np.minimum.accumulate(rate[::-1])[::-1] for rate in (fdr, low[0], high[0]))
     auc, auc_low, auc_high = _auc(mirror, found, confidence_level)

@@ -173,10 +173,8 @@ class RowLabels:
     truth: BoolArray | None
     judged: JudgedRows | IntArray | None = None
 
-    def judged_rows(self, scores: FloatArray) -> JudgedRows | None:
+    def judged_rows(self, scores: FloatArray) -> JudgedRows:
         """Return the verdicts with their design; those of an array are a random sample."""
-        if self.judged is None:
-            return None
         from purecover.audit.designs import JudgedRows, ScoredLabels
 
         data = ScoredLabels(scores, self.positive, self.negative)
@@ -193,27 +191,22 @@ class RowLabels:
         """Count one score of these rows."""
         counts = ScoreCounts._from_marks(scores, self.positive, self.negative, self.weight)
         resampler = n_groups = truth = None
+        if self.group is None and self.truth is None:
+            return ScoredRows(counts)
+        labeled, weight = self.known(self.positive), self.known(self.weight)
+        mass = np.ones(labeled.size) if weight is None else weight
         if self.group is not None:
             n_groups = int(self.group.max()) + 1
-            resampler = self.group_resampler(counts, scores)
+            place = positions(counts, self.known(scores))
+            resampler = GroupResampler(counts, place, labeled, self.group, mass)
         if self.truth is not None:
-            labeled, weight = self.known(self.positive), self.known(self.weight)
             alpha, beta = (
-                float(
-                    np.average(self.truth[side], weights=None if weight is None else weight[side])
-                )
+                float(np.average(self.truth[side], weights=mass[side]))
                 for side in (~labeled, labeled)
             )
             by_class = ScoreCounts._from_marks(self.known(scores), self.truth, None, weight)
             truth = TrueCounts(by_class, alpha, beta)
         return ScoredRows(counts, resampler, n_groups, truth)
-
-    def group_resampler(self, counts: ScoreCounts, scores: FloatArray) -> GroupResampler:
-        """Return a resampler that draws whole groups of rows."""
-        labeled, weight = self.known(self.positive), self.known(self.weight)
-        weight = np.ones(labeled.size) if weight is None else weight
-        place = positions(counts, self.known(scores))
-        return GroupResampler(counts, place, labeled, self.group, weight)  # type: ignore[arg-type]
 
 
 def read_labels(
@@ -287,22 +280,22 @@ def read_rows(
     valid.check_alignment(data, columns["labeled"])
     scores = valid.as_real_vector("scores", data)
     origin = ("label_dates", "label_kinds", *SOURCES)
-    dates, kinds, *sources = (columns.pop(name, None) for name in origin)
+    dates, kinds, one, two = (columns.pop(name, None) for name in origin)
     marks = read_labels(size=scores.size, **columns, **labels)
-    for name, given in zip(origin, (dates, kinds, sources[0]), strict=False):
+    for name, given in (("label_dates", dates), ("label_kinds", kinds), ("label_sources", one)):
         # Their tests count rows, each as independent of the others.
         if given is not None and (marks.weight is not None or marks.group is not None):
             raise valid.bad_value(name, "left out with 'sample_weight' or 'groups'", "both")
     test = number = None
     if dates is not None:
         test = origins.date_test(scores, marks.positive, dates, "label_dates")
-    if sources[0] is not None:
-        one, two = (encode_labels(s, scores.size, parameter=SOURCES[0])[0] for s in sources)
+    if one is not None:
+        one, two = (encode_labels(s, scores.size, parameter=SOURCES[0])[0] for s in (one, two))
         if differ := int(((one | two) != marks.positive).sum()):
             must = "two columns of which at least one marks each labeled row, and none another"
             raise valid.bad_value("label_sources", must, f"{differ:,} rows that differ")
         number = origins.count_by_two_sources(one, two, scores, confidence_level=level)
-    judged = marks.judged_rows(scores)
+    judged = None if marks.judged is None else marks.judged_rows(scores)
     by_kind = None if kinds is None else compare_judged_kinds(kinds, scores, marks, judged)
     return replace(marks.count(scores), judged=judged, dates=test, sources=number, kinds=by_kind)
 
@@ -326,7 +319,6 @@ def compare_judged_kinds(
 
 def pair_of_sources(given: Any) -> dict[str, Any]:
     """Return both columns of ``label_sources`` by their names in :func:`read_rows`."""
-    given = (None, None) if given is None else given
     if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 2:
         must = "a pair of columns: for each of two sources, whether it labels the row"
         raise valid.bad_type("label_sources", must, given)
@@ -437,9 +429,7 @@ class Request:
         """Complain about verdicts of which nobody says how their rows were drawn."""
         from purecover.audit.designs import JudgedRows
 
-        if judged is None or isinstance(judged, JudgedRows):
-            return
-        if RANDOM_VERDICTS not in self.given.assume:
+        if not isinstance(judged, JudgedRows) and RANDOM_VERDICTS not in self.given.assume:
             raise valid.bad_value(
                 "judged",
                 "rows with their design",
@@ -688,7 +678,7 @@ class Recovery:
 
         options = MetricOptions.among(vars(settings))
         optimism = None if drawn is None else drawn.optimism
-        proportions = self.roc.proportions
+        gain, proportions = optimism or (0.0, 0.0), self.roc.proportions
         metrics = formulas.metrics_from_roc(
             self.roc,
             self.roc_pr,
@@ -697,16 +687,14 @@ class Recovery:
             prior=proportions.prior(settings.target, counts),
             metrics=formulas.resolve_metrics(self.only, counts, options),
             options=options,
-            optimism=optimism or (0.0, 0.0),
+            optimism=gain,
             known=None if drawn is None else drawn.estimates,
         )
         areas = None
         if "auc_pr" in metrics:
             areas = metrics["auc_pr"], metrics.observed["auc_pr"]
         pr = pr_from_roc(self.roc_pr, counts, metrics.prior, options.area, areas=areas)
-        confusion = formulas.confusion_from_roc(
-            self.roc, counts, self.threshold, optimism=optimism or (0.0, 0.0)
-        )
+        confusion = formulas.confusion_from_roc(self.roc, counts, self.threshold, optimism=gain)
         roc = self.roc
         intervals: dict[str, Interval] = {}
         if contradicted:
@@ -732,13 +720,12 @@ class Recovery:
         if independent and closed_form and not contradicted:
             # It covers better than percentiles.
             intervals["roc_auc"] = auc_interval(counts, proportions, confidence_level=level)
-        shares: dict[str, Interval] = {}
         if estimate is not None:
             shares = {name: ends for name, ends in estimate.intervals.items() if name != "delta"}
+            intervals |= shares
         elif drawn is not None and varied:
-            found = {name: drawn.interval(name) for name in ("alpha", "beta")}
-            shares = {name: ends for name, ends in found.items() if ends.width > 0}
-        intervals |= shares
+            shares = {name: drawn.interval(name) for name in ("alpha", "beta")}
+            intervals |= {name: ends for name, ends in shares.items() if ends.width > 0}
 
         threshold_given = settings.threshold is not None and self.chosen_by is None
         context = CheckContext(
@@ -994,7 +981,8 @@ def evaluate(
     True
     """
     asked = Request.among(options)
-    asked.check_design(judged)
+    if judged is not None:
+        asked.check_design(judged)
     columns = {
         "score": score,
         "labeled": labeled,
@@ -1004,8 +992,9 @@ def evaluate(
         "judged": judged,
         "label_dates": label_dates,
         "label_kinds": label_kinds,
-        **pair_of_sources(label_sources),
     }
+    if label_sources is not None:
+        columns |= pair_of_sources(label_sources)
     rows = read_rows(
         scores,
         columns,

@@ -37,7 +37,7 @@ class Price(Saved):
     ----------
     name : str
         What is known: ``"ten-rows"``, ten judged rows with high scores; ``"labeled-rows"``, ten
-        judged labeled rows beside these; ``"limit"``, an upper limit of alpha; ``"clean-labels"``,
+        judged labeled rows as well; ``"limit"``, an upper limit of alpha; ``"clean-labels"``,
         verified labels; ``"pure-top"``, the highest scores all positives; ``"more-rows"``, four
         times as many rows; ``"flagged-rows"``, ten judged rows above the threshold, where the
         interval is that of precision.

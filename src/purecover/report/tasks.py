@@ -189,20 +189,17 @@ def read_parts(
         yield from count_parts(lazy, columns, labels, min_rows)
         return
     # NaN where a score is missing: which tasks that concerns is seen later.
-    names = {f"score[{name}]": name for name in columns.every_score}
-    scores = inputs.read_columns(data, names, may_lack=names)
-    size = next(iter(scores.values())).size
-    for parameter, values in scores.items():
-        valid.check_same_length(parameter, values.size, size)
-    if columns.weight is not None:
-        weight = inputs.read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
+    named = {f"score[{name}]": name for name in columns.every_score}
+    asked = {"by": columns.by, "sample_weight": columns.weight}
+    beside = {name: column for name, column in asked.items() if column is not None}
+    found = inputs.read_columns(data, {**named, **beside}, may_lack=named)
+    size = found[f"score[{columns.every_score[0]}]"].size
+    for name, values in found.items():
+        valid.check_same_length(name, values.size, size)
+    weight, by = found.get("sample_weight", weight), found.get("by")
     mass = None if weight is None else valid.as_weights(weight, size)
     if mass is not None and not mass.any():
         raise valid.bad_value("sample_weight", "positive somewhere", "0 everywhere")
-    by = None
-    if columns.by is not None:
-        by = inputs.read_columns(data, {"by": columns.by})["by"]
-        valid.check_same_length("by", by.size, size)
     for name, column in columns.labels.items():
         try:
             if column is not None:
@@ -213,9 +210,9 @@ def read_parts(
                 raise
             yield from (Part(name, one, reason=first_line(error)) for one in columns.scores[name])
             continue
-        beside = {"labeled": marks[0], "negative": marks[1], "weight": mass}
-        rows = {key: values for key, values in beside.items() if values is not None}
-        rows |= {f"score[{one}]": scores[f"score[{one}]"] for one in columns.scores[name]}
+        columns_of_rows = {"labeled": marks[0], "negative": marks[1], "weight": mass}
+        columns_of_rows |= {f"score[{one}]": found[f"score[{one}]"] for one in columns.scores[name]}
+        rows = {key: values for key, values in columns_of_rows.items() if values is not None}
         for group, own in split_rows(rows, by):
             for one in columns.scores[name]:
                 yield _part(name if by is None else group, one, own, min_rows)
