@@ -12,8 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
@@ -148,22 +146,6 @@ def test_same_in_any_order_and_from_counts(make: Callable[[], PriorEstimator]) -
     negatives = np.concatenate([scores, scores[:1]]), np.concatenate([labeled.astype(int), [-1]])
     counts = pu.ScoreCounts.from_scores(*negatives, negative_label=-1)
     assert shares(make().fit(counts)) == expected
-
-
-@pytest.mark.parametrize(
-    "name", [*sorted(QUICK), pytest.param("label-curve", marks=pytest.mark.slow)]
-)
-def test_same_from_every_door(name: str) -> None:
-    scores, labeled = easy(60, 200)
-    expected = shares(MAKERS[name]().fit(scores, labeled))
-    doors: list[tuple[Any, Any]] = [
-        (scores.tolist(), labeled.tolist()),
-        (scores[:, None], labeled.astype(int)),
-        (pd.Series(scores), pl.Series(labeled)),
-        (scores, np.where(labeled, "positive", "unlabeled")),
-    ]
-    for door in doors:
-        assert shares(MAKERS[name]().fit(*door)) == expected
 
 
 @every

@@ -127,6 +127,8 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
     assert both.proportions.beta == 1
     clean = pu.evaluate(*data, assume=["clean-labels"], **few)
     assert clean.proportions == pu.evaluate(*data, beta=1, **few).proportions
+    known = pu.evaluate(*data, alpha=0.25, **few)
+    assert [each.state for each in (known, pure, clean)] == ["determined", "assumed", "estimated"]
     for wrong, words in (
         ({"assume": ["pure-top"], "alpha": 0.2}, "left out where 'alpha' is given"),
         ({"assume": ["pure-top"], "estimator": "bbe"}, "left out where 'estimator' is given"),
@@ -136,27 +138,6 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
     ):
         with pytest.raises((ValueError, TypeError), match=words):
             pu.evaluate(*data, **wrong, **few)
-
-
-@pytest.mark.parametrize(
-    ("options", "state", "words"),
-    [
-        ({"alpha": 0.25}, "determined", "(given)"),
-        (
-            {"assume": ["pure-top"]},
-            "assumed",
-            "(assuming that the highest scores are all positives",
-        ),
-        ({}, "estimated", "(estimated from comparable data; "),
-    ],
-)
-def test_a_report_says_how_alpha_is_known(options: Any, state: str, words: str) -> None:
-    report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, n_resamples=0, **options)
-    assert report.state == state
-    assert words in " ".join(str(report).split())
-    assert "Scope: positives like the labeled ones." in str(report)
-    assert "random sample of all positives (SCAR)" in report.details()
-    assert report.auc == pytest.approx(min(report.auc_direct, 1.0))
 
 
 def test_wrong_labels_are_told_by_the_truth() -> None:

@@ -13,7 +13,6 @@ Where this differs from the released program:
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -104,23 +103,16 @@ def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
     >>> rolling_median(np.array([9.0, 1.0, 2.0, 8.0, 4.0]), 2)
     array([9., 2., 4., 4., 4.])
     """
-    n = values.size
-    neighbors = min(neighbors, (n - 1) // 2)
-    if neighbors < 1:
-        return values.copy()
-    windows = np.lib.stride_tricks.sliding_window_view(
-        np.pad(values, neighbors), 2 * neighbors + 1
-    ).copy()
-    # Near an end as many values are replaced by -inf on one side as by inf on the other, which
-    # leaves the median of the rest in the middle.
-    place = np.arange(neighbors)
-    column = np.arange(2 * neighbors + 1)
-    before, after = column < (neighbors - place)[:, None], column > (neighbors + place)[:, None]
-    for rows in (windows[:neighbors], windows[::-1][:neighbors]):
-        rows[before] = -np.inf
-        rows[after] = np.inf
-    windows.partition(neighbors, axis=1)
-    return windows[:, neighbors].copy()
+    n, k = values.size, min(neighbors, (values.size - 1) // 2)
+    found = values.copy()
+    for i in range(k):
+        found[i], found[n - 1 - i] = (
+            np.median(values[: 2 * i + 1]),
+            np.median(values[n - 1 - 2 * i :]),
+        )
+    windows = np.lib.stride_tricks.sliding_window_view(values, 2 * k + 1)
+    found[k : n - k] = np.partition(windows, k, axis=1)[:, k]
+    return found
 
 
 LABELED_BANDWIDTH, UNLABELED_BANDWIDTH = 0.1, 0.05
@@ -330,15 +322,9 @@ def fixed_prior(ratio: FloatArray) -> Prior:
 
 def _iterate(ratio: FloatArray) -> tuple[float, int]:
     """The limit of a <- mean min(a r, 1) from a = 1, and the number of steps."""
-    # Sorted, a step costs one bisection: ratios of at least 1/a count as 1, the others are
-    # summed up beforehand. Lists, as scalars of NumPy arrays are slow.
-    rising = ratio[::-1].tolist()
-    below = np.concatenate(([0.0], np.cumsum(ratio[::-1]))).tolist()
-    n = len(rising)
     a = 1.0
     for step in range(1, MAX_ITERATIONS + 1):
-        small = bisect_left(rising, 1 / a)
-        new = (n - small + a * below[small]) / n
+        new = float(np.minimum(a * ratio, 1.0).mean())
         if abs(new - a) < TOLERANCE or not new > 0:
             return new, step
         a = new

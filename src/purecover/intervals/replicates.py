@@ -88,15 +88,11 @@ def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> Float
 
     Curves and priors are rows.
     """
-    recall = GRID[1:]
-    n, width = tpr.shape
-    apart = 2.0 * np.arange(n)[:, None]  # end to end, with room between them
-    first = width * np.arange(n)[:, None]
-    after = np.searchsorted((tpr + apart).ravel(), recall + apart, side="left")
-    after = np.clip(after, first + 1, first + width - 1)
-    start, end = (tpr.take(at) for at in (after - 1, after))
-    below, above = (fpr.take(at) for at in (after - 1, after))
-    prior = prior[:, None]
+    recall, prior = GRID[1:], prior[:, None]
+    first = tpr.shape[1] * np.arange(len(tpr))[:, None]
+    after = np.stack([np.searchsorted(rate, recall) for rate in tpr])
+    after = first + after.clip(1, tpr.shape[1] - 1)
+    start, end, below, above = (rate.take(at) for rate in (tpr, fpr) for at in (after - 1, after))
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(end > start, (recall - start) / (end - start), 1.0)
         flagged = (1 - prior) * (below + share * (above - below))
@@ -775,12 +771,7 @@ class _Job:
         rows = np.arange(n)
         lines = (GRID, GRID[1:])
         if self.curves:
-            # Rates that fall here and there cannot stand end to end.
-            pieces = [slice(i, i + 1) for i in range(n)] if first == "none" else [slice(n)]
-            lines = (
-                np.concatenate([interpolated(GRID, fpr[p], tpr[p]) for p in pieces]),
-                np.concatenate([precision_line(fpr_pr[p], tpr_pr[p], prior[p]) for p in pieces]),
-            )
+            lines = interpolated(GRID, fpr, tpr), precision_line(fpr_pr, tpr_pr, prior)
         return _Measured(
             values | formulas.compute_metrics(of_curves, view, prior, self.options),
             np.column_stack((*seen, alpha, beta, prior)),

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from purecover.intervals.resampling import read_groups as group_numbers
+from purecover.intervals.resampling import read_groups
 
 _MUST = "a table of features: an array with a row per example, a data frame or a sparse matrix"
 
@@ -67,7 +67,9 @@ def read_examples(
     which: Any = {"positive_label": positive_label, "negative_label": negative_label}
     positive, negative = inputs.encode_labels(values, n_rows, **which)
     if parts["groups"] is not None:
-        parts["groups"] = read_groups(parts["groups"], n_rows)
+        parts["groups"] = codes = valid.to_numpy("groups", parts["groups"])
+        check_as_long("groups", codes.size, n_rows)
+        read_groups(codes, n_rows, None)  # complains of what no groups can be
     examples = Examples(X, values, positive, negative, parts["groups"], parts["truth"])
     return replace(examples, weight=read_weights(parts["sample_weight"], examples))
 
@@ -109,14 +111,6 @@ def read_rows(X: Any) -> tuple[Any, int]:
     if n_rows == 0:
         raise valid.bad_value("X", _MUST, "no rows at all")
     return X, n_rows
-
-
-def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
-    """Return the group of each row."""
-    codes = valid.to_numpy("groups", groups)
-    check_as_long("groups", codes.size, n_rows)
-    group_numbers(codes, n_rows, None)  # complains of what no groups can be
-    return codes
 
 
 def check_as_long(parameter: str, size: int, n_rows: int) -> None:

@@ -196,10 +196,8 @@ def interpolated(at: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     """Interpolate polylines, one per row, whose x grow from 0 to 1, at the same places."""
     if x.ndim == 1:
         return np.asarray(np.interp(at, x, y))
-    # End to end, with room between them.
-    apart = 2.0 * np.arange(len(x))[:, None]
-    found = np.interp((at + apart).ravel(), (x + apart).ravel(), y.ravel())
-    return np.asarray(found.reshape(len(x), -1))
+    places = np.broadcast_to(at, (len(x), at.shape[-1]))
+    return np.stack([np.interp(*each) for each in zip(places, x, y, strict=True)])
 
 
 def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArray:

@@ -146,17 +146,13 @@ def recover_metric_curves(
     given = RecoveryOptions.among(options).validated()
     roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
     prior = proportions.prior(given.target, counts)
-    fpr, tpr = _rates(roc, counts)
+    fpr, tpr = (rate[1:] for rate in _rates(roc, counts))
     curves = {
-        name: np.asarray(METRICS[name].formula(tpr[1:], fpr[1:], prior, given))
+        name: np.asarray(METRICS[name].formula(tpr, fpr, prior, given))
         for name in THRESHOLD_METRICS
     }
-    return MetricCurves(
-        thresholds=counts.thresholds,
-        flagged_unlabeled=roc.fpr_pu[1:],
-        curves=curves,
-        prior=prior,
-    )
+    places = {"thresholds": counts.thresholds, "flagged_unlabeled": roc.fpr_pu[1:]}
+    return MetricCurves(**places, curves=curves, prior=prior)
 
 
 def _rates(roc: RecoveredRoc, counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
