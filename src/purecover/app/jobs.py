@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,23 +33,11 @@ _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
 
 
-FIELDS = {
-    "alpha": "alpha",
-    "beta": "beta",
-    "confidence_level": "“Confidence level”",
-    "estimator": "“Estimator”",
-    "groups": "“Group”",
-    "labeled": "“Labeled”",
-    "missing_is_unlabeled": "“Blank labels are unlabeled”",
-    "negative_label": "“Value of known negatives”",
-    "positive_label": "“Value that means labeled”",
-    "n_resamples": "“Resamples”",
-    "scenario": "“Are the labeled rows part of the population?”",
-    "score": "“Score”",
-    "truth": "“True class”",
-    "sample_weight": "“Weight”",
-}
-"""Labels of the form by field of a request."""
+def form_fields() -> dict[str, str]:
+    """Return the labels of the form by field of a request, as messages name them."""
+    page = files("purecover.app").joinpath("start.html").read_text("utf-8")
+    labels = re.findall(r'(?:for|id)="(\w+)">\s*([^<]+)</label>', page)
+    return {name: f"“{label}”" for name, label in labels} | {"alpha": "alpha", "beta": "beta"}
 
 
 @dataclass(frozen=True, kw_only=True)
