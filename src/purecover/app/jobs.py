@@ -117,8 +117,21 @@ Rows = Annotated[int, Meta(ge=1, le=10**9)]
 Said = Literal["yes", "no", "skip"]
 
 
-class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Request of a report; fields are named as the options of ``purecover evaluate``."""
+class Request(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Base of requests; fields are named as the options of the command line."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Fields that are set, by name, except the file."""
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in msgspec.structs.asdict(self).items()
+            if name != "file" and value is not UNSET
+        }
+
+
+class ReportRequest(Request, kw_only=True, forbid_unknown_fields=True):
+    """Request of a report."""
 
     file: Id
     score: Scores
@@ -145,17 +158,8 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
         if len(set(self.score)) < len(self.score):
             raise ValueError("score must not name a column twice")
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """Fields that are set, by name, except the file."""
-        return {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in msgspec.structs.asdict(self).items()
-            if name != "file" and value is not UNSET
-        }
 
-
-class JudgeRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+class JudgeRequest(Request, kw_only=True, forbid_unknown_fields=True):
     """Answers of a judge, and what the next rows are to be drawn for."""
 
     score: Column

@@ -51,14 +51,14 @@ def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
 
     given = task.request.given
     columns = Columns.among(given)
-    roles = {role: given.pop(role, None) for role in ("truth", "groups")}
-    settings = {n: value for n, value in given.items() if n not in Columns.__dataclass_fields__}
+    if given.pop("judged", False):
+        given["judged"] = jobs.ANSWERS
+    beside = {role: given.pop(role, None) for role in ("truth", "groups", "judged")}
+    settings = {name: value for name, value in given.items() if name not in vars(columns)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=PurecoverWarning)
         tell(jobs.Step("Reading"))
-        if settings.pop("judged", False):
-            roles["judged"] = jobs.ANSWERS
-        rows = read_rows(task.file, columns, several=True, **roles)
+        rows = read_rows(task.file, columns, several=True, **beside)
         tell(jobs.Step(f"Evaluating {rows.labeled.size:,} rows"))
 
         def advance(done: int, total: int) -> None:
@@ -85,8 +85,7 @@ def judge_rows(task: jobs.Judge) -> jobs.Judged:
     from purecover.cli.rows import Columns, read_rows
 
     wanted = task.request
-    given = {n: v for n, v in msgspec.structs.asdict(wanted).items() if v is not msgspec.UNSET}
-    columns = Columns.among(given | {"score": (wanted.score,)})
+    columns = Columns.among(wanted.given | {"score": (wanted.score,)})
     rows = read_rows(task.file, columns, cells=list)
     judging = Judging(
         rows.scores,
@@ -95,7 +94,7 @@ def judge_rows(task: jobs.Judge) -> jobs.Judged:
         cells=shown_cells(rows),
         figure=wanted.figure,
         judge=wanted.judge,
-        review=given.get("review"),
+        review=wanted.given.get("review"),
     )
     for row, word in wanted.answers:
         judging.answer(word, row)
@@ -129,13 +128,6 @@ def _command(file: str, request: jobs.ReportRequest) -> str:
     return shlex.join(["purecover", "evaluate", file, *words, "--json", "--html=report.html"])
 
 
-def look(task: jobs.Look) -> jobs.Looked:
-    """Columns and first rows of a file that was just dropped."""
-    from purecover.cli.look import peek
-
-    return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, jobs.Looked)
-
-
 def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, memory, kind = argv
@@ -167,7 +159,11 @@ def main(argv: list[str]) -> None:
 def _do(task: Task, tell: Tell) -> jobs.Looked | jobs.Evaluated | jobs.Judged:
     if isinstance(task, jobs.Evaluate):
         return make_report(task, tell)
-    return look(task) if isinstance(task, jobs.Look) else judge_rows(task)
+    if isinstance(task, jobs.Judge):
+        return judge_rows(task)
+    from purecover.cli.look import peek
+
+    return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, jobs.Looked)
 
 
 def _answers() -> Tell:

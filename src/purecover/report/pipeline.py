@@ -329,7 +329,7 @@ def count_lazy(
     frame: Any, names: dict[str, str], labels: dict[str, object], keep: float | None
 ) -> ScoreCounts:
     """Count a frame whose rows stay where they are; no bin lies across ``keep``."""
-    return ScoreCounts._count_frame(frame, names, labels, {"tolerance": 1e-4, "keep": keep})[None]
+    return ScoreCounts._count_frame(frame, names, labels, {"keep": keep})[None]
 
 
 def refuse_with_lazy(given: Mapping[str, Any], *parameters: str) -> None:
