@@ -142,33 +142,6 @@ def test_integers_that_floats_cannot_tell_apart_are_refused(
         assert run(tmp_path / f"{name}.{kind}", *ALPHA).code == 0
 
 
-LABELS = {
-    "truth": ([True, None, False], []),
-    "number": ([1.0, None, None], []),
-    "zero": ([0.0, None, None], ["--positive-label", "0.0"]),
-    "1 and -1": ([1, None, -1], ["--positive-label=1"]),
-    "P and U": (["P", "", "U"], []),
-    "a known negative": ([1, None, 0], ["--negative-label=0"]),
-    "turned round": (["false", "", "true"], ["--positive-label=false"]),
-}
-
-
-@pytest.mark.parametrize(("labels", "options"), LABELS.values(), ids=LABELS)
-def test_blank_labels_can_be_unlabeled(run, frame, tmp_path, labels, options, monkeypatch):
-    yes = labels[0]
-    column = pl.Series([labels[(w == 1) + 1] for w in frame["w"]], strict=False)
-    marks = [yes if y else each for y, each in zip(frame["labeled"], column, strict=True)]
-    frame.with_columns(labeled=pl.Series(marks)).write_parquet(tmp_path / "a.parquet")
-    asked = [tmp_path / "a.parquet", "--missing-is-unlabeled", *options, *ALPHA, "--json"]
-    expected = run(*asked).json
-    monkeypatch.setattr(counting, "LARGE", 0)
-    result = run(*asked)
-    assert same(result.json, expected)
-    assert result.json["n_labeled"] == frame["labeled"].sum()
-    assert result.json["source"]["blank_labels"] == expected["source"]["blank_labels"] > 0
-    assert "blank labels count as unlabeled" in result.err
-
-
 BOTH = ["--score", "score", "--score", "w"]
 
 
@@ -273,7 +246,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
     file = tmp_path / "crowded.csv"
     frame.with_columns(score=2 + pl.col("score") / 1000).write_csv(file)
     page, text = tmp_path / "a.html", tmp_path / "a.md"
-    monkeypatch.setattr(counting, "_TOLERANCE", 0.5)
+    monkeypatch.setitem(count_lazy.__kwdefaults__, "tolerance", 0.5)
     result = run(file, *ALPHA, "--html", page, "--markdown", text)
     assert "bins of scores" in result.out
     document = run(file, *ALPHA, "--json").json

@@ -16,10 +16,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.command_line import call_main
 
 import purecover as pu
 from purecover._folders import private_folder
-from purecover.cli import main
 from purecover.cli.files import sniff_delimiter
 from purecover.cli.look import peek
 from purecover.cli.output import CommandError
@@ -28,6 +28,7 @@ N = 40
 SCORES = [((i * 37) % 101) / 100 for i in range(N)]
 LABELED = [int(i % 4 == 0) for i in range(N)]
 HEADER = "score,labeled"
+MISSING = "--missing-is-unlabeled"
 ROWS = [f"{s},{y}" for s, y in zip(SCORES, LABELED, strict=True)]
 
 
@@ -40,17 +41,9 @@ def evaluate(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """The JSON document of a good file, or the message about a bad one."""
 
     def call(path: object, *options: str) -> Any:
-        argv = ["evaluate", str(path), "--alpha", "0.1", "--resamples", "0", "--json", *options]
-        code = main(argv)
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        assert "internal error" not in err
-        if code == 0:
-            return json.loads(out)
-        assert code == 2
-        assert out == ""
-        assert err.startswith("purecover: error: ")
-        return err.removeprefix("purecover: error: ")
+        asked = ("--alpha", "0.1", "--resamples", "0", "--json", *options)
+        found = call_main(capsys, "evaluate", path, *asked)
+        return found.json if found.code == 0 else found.err.removeprefix("purecover: error: ")
 
     return call
 
@@ -65,9 +58,13 @@ def file(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def assert_same_data(document: Any) -> None:
+def sizes(document: Any) -> tuple[int, int, int]:
     assert not isinstance(document, str), document
-    assert (document["n_labeled"], document["n_unlabeled"]) == (10, 30)
+    return document["n_labeled"], document["n_unlabeled"], document["n_negative"] or 0
+
+
+def assert_same_data(document: Any) -> None:
+    assert sizes(document) == (10, 30, 0)
     pairs = [
         (a > b) + (a == b) / 2
         for a, y in zip(SCORES, LABELED, strict=True)
@@ -140,20 +137,37 @@ def jsonl(labels: Callable[[int], object] = int) -> str:
     )
 
 
+RECORDS = [json.loads(line) for line in jsonl().splitlines()]
+
+
 @pytest.mark.parametrize(
-    ("labels", "name"), [(int, "a.jsonl"), (bool, "a.ndjson"), (str, "noext"), (float, "a.jsonl")]
+    ("name", "content"),
+    [
+        ("a.jsonl", jsonl()),
+        ("a.ndjson", jsonl(bool)),
+        ("noext", jsonl(str)),
+        ("a.jsonl", jsonl(float)),
+        ("a.jsonl.gz", gzip.compress(jsonl().replace("\n", "\n\n").encode())),
+        ("a.json", "\n " + json.dumps(RECORDS)),
+        ("a.jsonl", json.dumps(RECORDS, indent=2)),
+        ("noext", "\n " + json.dumps(RECORDS, indent=2)),
+    ],
 )
-def test_json_lines(evaluate, file, labels: Callable[[int], object], name: str) -> None:
-    assert_same_data(evaluate(file(name, jsonl(labels))))
+def test_spellings_of_json(evaluate, file, name: str, content: str | bytes) -> None:
+    assert_same_data(evaluate(file(name, content)))
 
 
-def test_json_lines_gzipped_and_with_blank_lines(evaluate, file) -> None:
-    text = jsonl().replace("\n", "\n\n")
-    assert_same_data(evaluate(file("a.jsonl.gz", gzip.compress(text.encode()))))
+def test_missing_keys_and_nulls_of_json_lines(evaluate, file) -> None:
+    """Of the unlabeled, which have no label in one third and a label without value in others."""
+    records: list[dict[str, Any]] = [
+        {"score": s, "labeled": True} if y else {"score": s} | ({} if i % 3 else {"labeled": None})
+        for i, (s, y) in enumerate(zip(SCORES, LABELED, strict=True))
+    ]
+    path = file("a.jsonl", "\n".join(map(json.dumps, records)))
+    assert_same_data(evaluate(path, "--labeled", "labeled", MISSING))
 
 
 def parquet_file(tmp_path: Path, **columns: Any) -> Path:
-
     path = tmp_path / "a.parquet"
     data = {"score": SCORES, "labeled": [bool(y) for y in LABELED]} | columns
     pl.DataFrame(data).write_parquet(path)
@@ -295,7 +309,7 @@ def with_row(position: int, row: str) -> str:
         (with_row(3, "0.5"), ["CSV Error on Line: 5", "Columns: 2 Found: 1"]),
         (with_row(3, '0.5,"1'), ["unterminated quote"]),
         (with_row(3, '"0.5"x,1'), ["unterminated quote", "Line: 5"]),
-        (csv_text(rows=[f"{s},0" for s in SCORES]), ["nothing but '0'"]),
+        (csv_text(rows=[f"{s},0" for s in SCORES]), ["no labeled row among 40"]),
         (with_row(0, '"1,234",1'), ["write decimal points, and take out commas"]),
         (with_row(0, '"0,234",1'), ["1 bad cell", "write decimal points"]),
         (with_row(0, "12.5 %,1"), ["take the percent signs out of the column"]),
@@ -414,3 +428,97 @@ def test_a_link_keeps_pointing_at_the_file_that_is_replaced(tmp_path: Path) -> N
         out.write(b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text(encoding="utf-8") == "new"
+
+
+# Labels that are blank.
+
+
+def with_labels(labels: list[object]) -> str:
+    rows = zip(SCORES, labels * (N // len(labels)), strict=True)
+    return csv_text(rows=[f"{s},{y}" for s, y in rows])
+
+
+def test_labels_are_no_scores(evaluate, file) -> None:
+    message = evaluate(file("a.csv", csv_text()), "--score", "labeled", "--labeled", "labeled")
+    assert "--score and --labeled both name the column 'labeled'" in message
+
+
+@pytest.mark.parametrize("blank", ["", " ", "N/A"])
+def test_blank_labels_are_refused_with_the_way_out(evaluate, file, blank: str) -> None:
+    message = evaluate(file("a.csv", with_labels(["1", blank, blank, blank])))
+    assert "30 bad cells in column 'labeled'" in message
+    assert message.endswith("Hint: if blank means unlabeled, add --missing-is-unlabeled.\n")
+
+
+THIRDS = ["yes", "", "no", ""]
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+@pytest.mark.parametrize(
+    ("labels", "options", "expected"),
+    [
+        # One word next to blanks.
+        (["yes", "", "", ""], (), (10, 30, 0)),
+        (["P", "", "U", "null"], (), (10, 30, 0)),
+        (["case", "", "", ""], ("--positive-label", "case"), (10, 30, 0)),
+        (["7", "", "", ""], ("--positive-label", "7"), (10, 30, 0)),
+        (["0.0", "", "", ""], ("--positive-label", "0.0"), (10, 30, 0)),
+        # 0 means unlabeled in numbers, as it does without blanks; words need to be told.
+        (["1", "", "0", "NA"], (), (10, 30, 0)),
+        (["1", "", "0", "NA"], ("--negative-label", "0"), (10, 20, 10)),
+        (["1", "", "-1", ""], ("--positive-label=1",), (10, 30, 0)),
+        (["1", "", "-1", ""], ("--negative-label", "-1"), (10, 20, 10)),
+        (THIRDS, ("--positive-label", "yes"), (10, 30, 0)),
+        (THIRDS, ("--positive-label", "yes", "--negative-label", "no"), (10, 20, 10)),
+        (THIRDS, ("--negative-label", "no"), (10, 20, 10)),
+        (["false", "", "true", ""], ("--positive-label=false",), (10, 30, 0)),
+        (["yes", "", "unlabeled", ""], (), (10, 30, 0)),
+        # Parquet has types.
+        ([True, None, False, None], (), (10, 30, 0)),
+        ([1.0, None, None, None], (), (10, 30, 0)),
+        ([1, None, 0, None], ("--negative-label=0",), (10, 20, 10)),
+    ],
+)
+def test_what_blanks_stand_beside(
+    evaluate, file, tmp_path, monkeypatch, large: int, labels: list[Any], options, expected
+) -> None:
+    monkeypatch.setattr("purecover.cli.counting.LARGE", large)
+    if None in labels:
+        path = parquet_file(tmp_path, labeled=labels * (N // 4))
+    else:
+        path = file("a.csv", with_labels(labels))
+    document = evaluate(path, MISSING, *options)
+    assert sizes(document) == expected
+    n_blank = sum(label in ("", "NA", "null", None) for label in labels)
+    assert document["source"]["blank_labels"] == n_blank * N // 4
+    assert ("engine" in document["source"]) == (large == 0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        (["", "", "", ""], "blank everywhere"),
+        (["0", "", "", ""], "no labeled row among 40"),
+        (["1", "", "-1", ""], "--negative-label=-1"),
+        (THIRDS, "--negative-label"),
+        (["case", "", "", ""], "positive_label"),
+    ],
+)
+def test_blanks_that_leave_doubt_are_refused(evaluate, file, labels, says: str) -> None:
+    assert says in evaluate(file("a.csv", with_labels(labels)), MISSING)
+
+
+def test_blank_labels_that_count_are_said(file, capsys) -> None:
+    path = file("a.csv", with_labels(["1", "", "", ""]))
+    found = call_main(capsys, "evaluate", path, MISSING, "--alpha=0.1", "--resamples=0")
+    assert found.err == "purecover: 30 blank labels count as unlabeled\n"
+
+
+def test_other_columns_may_not_be_blank(evaluate, file) -> None:
+    path = file("a.csv", with_labels(["1", "", "", ""]).replace("0.37,", ","))
+    message = evaluate(path, MISSING)
+    assert "1 bad cell in column 'score'" in message
+    assert "never drops rows" in message
+    message = evaluate(path)
+    assert "in column 'labeled'" in message
+    assert "add --missing-is-unlabeled. purecover never drops rows" in message

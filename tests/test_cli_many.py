@@ -84,7 +84,7 @@ def test_columns_of_labels(run, file):
     rows = {row["task"]: row for row in result.json["rows"]}
     assert list(rows) == ["y", "z[1]", "z[2]"]
     assert rows["z[1]"]["n_labeled"] == 40
-    assert "holds nothing but '0'" in rows["z[2]"]["reason"]
+    assert "no labeled row among" in rows["z[2]"]["reason"]
 
 
 def test_metrics_and_strictness(run, file):

@@ -116,39 +116,25 @@ RNG = np.random.default_rng(7)
 N = 600
 
 
-def scores_of(kind: str) -> np.ndarray:
-    values = RNG.normal(size=N)
-    if kind == "ties":
-        return np.round(values, 1)
-    if kind == "zeros":
-        return np.where(values < 0, -0.0, np.where(values < 0.5, 0.0, values))
-    if kind == "float32":
-        return values.astype(np.float32)
-    if kind == "integers":
-        return (values * 5).astype(np.int32)
-    if kind == "large integers":
-        return (values * 2**50).astype(np.int64)
-    if kind == "sizes":
-        return np.concatenate(
-            [[5e-324, 1.7e308, -1.7e308, 1.0, 1 - 2**-53, 1 + 2**-52, 0.5, -0.5, 0.0, 1e-310],
-             np.exp(values[10:] * 50) * np.sign(values[9:-1])]
-        )  # fmt: skip
-    if kind == "probabilities":
-        return 1 / (1 + np.exp(-8 * values))
-    if kind == "one score":
-        return np.full(N, 0.25)
-    return values
-
-
-KINDS = [
-    "plain", "ties", "zeros", "float32", "integers", "large integers", "sizes", "probabilities",
-    "one score",
-]  # fmt: skip
-SCORES = {kind: scores_of(kind) for kind in KINDS}
+NORMAL = RNG.normal(size=N)
+SCORES: dict[str, np.ndarray] = {
+    "plain": NORMAL,
+    "ties": np.round(NORMAL, 1),
+    "zeros": np.where(NORMAL < 0, -0.0, np.where(NORMAL < 0.5, 0.0, NORMAL)),
+    "float32": NORMAL.astype(np.float32),
+    "integers": (NORMAL * 5).astype(np.int32),
+    "large integers": (NORMAL * 2**50).astype(np.int64),
+    "sizes": np.concatenate(
+        [[5e-324, 1.7e308, -1.7e308, 1.0, 1 - 2**-53, 1 + 2**-52, 0.5, -0.5, 0.0, 1e-310],
+         np.exp(NORMAL[10:] * 50) * np.sign(NORMAL[9:-1])]
+    ),
+    "probabilities": 1 / (1 + np.exp(-8 * NORMAL)),
+    "one score": np.full(N, 0.25),
+}  # fmt: skip
 LABELED = RNG.random(N) < 0.3
 
 
-@engines_and(KINDS)
+@engines_and(SCORES)
 def test_the_same_counts_bit_for_bit(engine, kind):
     frame = frame_of(engine, {"s": SCORES[kind], "y": LABELED})
     counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
@@ -526,40 +512,25 @@ def assert_bounds_hold(
             assert low == high == pytest.approx(value, abs=ROUNDING)
 
 
-def check_thinned(data, n_bins, proportions):
-    exact = ScoreCounts.from_scores(*data)
-    assert_bounds_hold(exact.thinned(n_bins), exact, proportions)
-
-
-def check_engine(data, tolerance, proportions):
-    scores, labeled = data
-    exact = ScoreCounts.from_scores(scores, labeled)
-    frame = pl.LazyFrame({"s": scores, "y": labeled})
-    counts = ScoreCounts.from_frame(
-        frame, score="s", labeled="y", tolerance=tolerance, exact_limit=0
-    )
-    assert_bounds_hold(counts, exact, proportions)
-    assert binning_bounds(counts).width <= tolerance + ROUNDING
-    # Rates are exact at the edges of bins.
-    place = np.searchsorted(-exact.thresholds, -counts.thresholds)
-    assert np.array_equal(exact.thresholds[place], counts.thresholds)
-    for name in ("labeled", "unlabeled"):
-        at_edges = np.cumsum(getattr(exact, name))[place]
-        assert np.array_equal(np.cumsum(getattr(counts, name)), at_edges)
-
-
 TOLERANCES = st.sampled_from([1.0, 0.1, 1e-2, 1e-4, 1e-7])
 
 
 @given(data=rows(), n_bins=st.integers(1, 30), proportions=shares())
 def test_bounds_hold_for_any_bins(data, n_bins, proportions):
-    check_thinned(data, n_bins, proportions)
+    exact = ScoreCounts.from_scores(*data)
+    assert_bounds_hold(exact.thinned(n_bins), exact, proportions)
 
 
 @given(data=rows(), tolerance=TOLERANCES, proportions=shares())
 @settings(max_examples=25)
 def test_bounds_hold_for_bins_of_an_engine(data, tolerance, proportions):
-    check_engine(data, tolerance, proportions)
+    exact = ScoreCounts.from_scores(*data)
+    frame = pl.LazyFrame(dict(zip("sy", data, strict=True)))
+    how = {"tolerance": tolerance, "exact_limit": 0}
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", **how)
+    assert_bounds_hold(counts, exact, proportions)
+    assert binning_bounds(counts).width <= tolerance + ROUNDING
+    check_bins(counts, exact)
 
 
 @pytest.fixture
@@ -579,24 +550,20 @@ def passes(monkeypatch):
 def sample(kind: str, n: int):
     rng = np.random.default_rng(1)
     labeled = rng.random(n) < 0.1
-    scores = rng.normal(size=n) + labeled
-    if kind == "probabilities":
-        scores = 1 / (1 + np.exp(-3 * scores))
-    elif kind == "rare":
-        scores = 1 / (1 + np.exp(9 - 3 * scores))
-    elif kind == "large":
-        scores = np.exp(5 * scores)
-    elif kind == "rounded":
-        scores = np.round(scores, 4)
-    elif kind == "crowded":
-        scores = 1000 + scores * 1e-6
-    elif kind == "crowds":
-        scores = np.where(rng.random(n) < 0.5, 1000 + scores * 1e-6, -5 + scores * 1e-9)
-    elif kind == "atom":
-        scores = np.where(rng.random(n) < 0.8, 0.25, scores)
-    elif kind == "atom in a crowd":
-        scores = np.where(rng.random(n) < 0.8, 0.3, 0.3 + scores * 1e-3)
-    return scores, labeled
+    x = rng.normal(size=n) + labeled
+    half, most = rng.random(n) < 0.5, rng.random(n) < 0.8
+    scores = {
+        "normal": x,
+        "probabilities": 1 / (1 + np.exp(-3 * x)),
+        "rare": 1 / (1 + np.exp(9 - 3 * x)),
+        "large": np.exp(5 * x),
+        "rounded": np.round(x, 4),
+        "crowded": 1000 + x * 1e-6,
+        "crowds": np.where(half, 1000 + x * 1e-6, -5 + x * 1e-9),
+        "atom": np.where(most, 0.25, x),
+        "atom in a crowd": np.where(most, 0.3, 0.3 + x * 1e-3),
+    }
+    return scores[kind], labeled
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.markup import Page
 
 import purecover as pu
 from purecover.documents.markdown import escape
-from purecover.report import results as _json
+from purecover.report import saving
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = pu.simulate.binormal(1.5).sample(60, 240, alpha=0.25, beta=0.9, random_state=0)
@@ -270,8 +270,8 @@ def test_replicates_are_gone_and_say_so(plain: pu.PUReport) -> None:
 def test_counts_are_left_out_of_large_reports(
     plain: pu.PUReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _json.MAX_THRESHOLDS == 100_000  # as the documentation says
-    monkeypatch.setattr(_json, "MAX_THRESHOLDS", plain.counts.n_thresholds - 1)
+    assert saving.MAX_THRESHOLDS == 100_000  # as the documentation says
+    monkeypatch.setattr(saving, "MAX_THRESHOLDS", plain.counts.n_thresholds - 1)
     left_out = plain.to_json()
     assert json.loads(left_out)["counts"] is None
     assert json.loads(left_out)["truth"]["roc"] is None
@@ -280,7 +280,7 @@ def test_counts_are_left_out_of_large_reports(
     ):
         pu.PUReport.from_json(left_out)
     assert_same(pu.PUReport.from_json(plain.to_json(counts=True)), plain)
-    monkeypatch.setattr(_json, "MAX_THRESHOLDS", plain.counts.n_thresholds)
+    monkeypatch.setattr(saving, "MAX_THRESHOLDS", plain.counts.n_thresholds)
     assert json.loads(plain.to_json())["counts"] is not None
     assert json.loads(plain.to_json(counts=False))["counts"] is None
 

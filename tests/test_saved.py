@@ -92,6 +92,48 @@ def test_a_document_that_was_changed_is_refused() -> None:
     assert pu.PUReport.from_dict(document).auc == report.auc
 
 
+@pytest.fixture(scope="module")
+def estimated_document() -> dict[str, object]:
+    example = pu.load_example()
+    report = pu.evaluate(example.scores[::4], example.labeled[::4], n_resamples=5)
+    document = report.to_dict()
+    again = pu.PUReport.from_json(json.dumps(document | {"checksum": checksum(document)}))
+    assert again.to_dict() == document
+    return document
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("n_unlabeled", 1e9),
+        ("n_labeled", 0),
+        ("auc", 0.5),
+        ("auc_direct", 7.0),
+        ("auc_repaired", 7.0),
+        ("metrics.recovered.precision", 1.5),
+        ("metrics.recovered.precision", 0.5),
+        ("confusion.tp", 7.0),
+        ("metrics.observed.recall", -1.0),
+        ("intervals.roc_auc.confidence_level", -1.0),
+        ("intervals.roc_auc.low", 2.0),
+        ("estimation.delta_pure", -0.5),
+        ("estimation.intervals.alpha.confidence_level", 1.0),
+    ],
+)
+def test_a_right_checksum_does_not_make_a_report(
+    estimated_document: dict[str, object], path: str, value: float
+) -> None:
+    document = json.loads(json.dumps(estimated_document))
+    *folders, name = path.split(".")
+    place = document
+    for folder in folders:
+        place = place[folder]
+    place[name] = value
+    text = json.dumps(document | {"checksum": checksum(document)})
+    with pytest.raises(pu.exceptions.InvalidInputError, match=re.escape(path)):
+        pu.PUReport.from_json(text)
+
+
 def test_a_document_as_deep_as_python_goes_is_refused() -> None:
     sample = pu.simulate.binormal(1.5).sample(20, 60, alpha=0.25, random_state=0)
     document = pu.evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0).to_dict()

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._typing import ArrayLike, BoolArray
+from purecover._typing import ArrayLike, BoolArray, IntArray
 from purecover._validation import public
 from purecover.exceptions import MissingDependencyError
 
@@ -210,7 +210,6 @@ _NO_WORDS = frozenset(("-1", "-1.0", "false", "f", "no", "n"))
 UNLABELED_WORDS = _NO_WORDS | {"0", "0.0", "unlabeled", "unlabelled", "u", "unknown", "none"}
 UNSURE_WORDS = _NO_WORDS | _NEGATIVE_WORDS
 """Words that may mean a known negative as well as no label."""
-BOTH_SIDES = "both labeled and unlabeled somewhere"
 _MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
 
 
@@ -233,6 +232,26 @@ def encode_labels(
     values = valid.to_numpy(parameter, labeled)
     valid.check_same_length(parameter, values.size, size)
     refuse_missing(parameter, values)
+    positive, negative = label_masks(values, positive_label, negative_label, parameter)
+    unlabeled = ~positive if negative is None else ~(positive | negative)
+    for side, rows in (("labeled", positive), ("unlabeled", unlabeled)):
+        if not rows.any():
+            raise valid.bad_value(
+                parameter,
+                "both labeled and unlabeled somewhere",
+                f"no {side} row among {positive.size}",
+                "check that the right column and the right value mark the labeled rows",
+            )
+    return positive, negative
+
+
+def label_masks(
+    values: np.ndarray[Any, Any],
+    positive_label: object,
+    negative_label: object,
+    parameter: str = "labeled",
+) -> tuple[BoolArray, BoolArray | None]:
+    """The same of distinct values, which need not be labeled and unlabeled."""
     negative = None
     if negative_label is not None:
         negative = _rows_with("negative_label", values, negative_label)
@@ -248,22 +267,13 @@ def encode_labels(
                 "another value than positive_label",
                 f"{valid.show(negative_label)} with {valid.show(positive_label)}",
             )
-    unlabeled = ~positive if negative is None else ~(positive | negative)
-    if positive_label is not None and _several(values[unlabeled]):
-        raise valid.bad_value(
-            parameter,
-            "two-valued apart from negative_label",
-            _shown_values(values),
-            "name the value of known negatives with negative_label=, or map the column to "
-            "booleans first",
-        )
-    for side, rows in (("labeled", positive), ("unlabeled", unlabeled)):
-        if not rows.any():
+        if _several(values[~positive if negative is None else ~(positive | negative)]):
             raise valid.bad_value(
                 parameter,
-                BOTH_SIDES,
-                f"no {side} row among {positive.size}",
-                "check that the right column and the right value mark the labeled rows",
+                "two-valued apart from negative_label",
+                _shown_values(values),
+                "name the value of known negatives with negative_label=, or map the column to "
+                "booleans first",
             )
     return positive, negative
 
@@ -386,6 +396,19 @@ def is_missing(value: object) -> bool:
         return bool(value != value)  # noqa: PLR0124 - NaN
     except Exception:  # noqa: BLE001 - arrays and foreign objects: refused later, as labels
         return False
+
+
+def group_codes(
+    parameter: str, values: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], IntArray]:
+    """Return the groups in their order, and the number of that of each row."""
+    refuse_missing(parameter, values, "give each such row a group of its own")
+    try:
+        groups, which = np.unique(values, return_inverse=True)
+    except Exception as error:  # foreign objects raise whatever they like when compared
+        got = "values that have no order"
+        raise valid.bad_value(parameter, "a column of values of one kind", got) from error
+    return groups, which.reshape(-1)
 
 
 def refuse_missing(

@@ -488,10 +488,7 @@ class ScoreCounts:
         >>> ScoreCounts.from_dict(counts.to_dict()) == counts
         True
         """
-        columns = count.read_dict(data)
-        if data.get("highest") is not None:
-            columns["highest"] = count.read_highest(data, columns["thresholds"])
-        return cls(**columns)
+        return cls(**count.read_dict(data))
 
     @public
     def frame(self, backend: Any = None) -> Any:

@@ -673,7 +673,7 @@ class GivenProportions(Parameters):
         if plain.hits_from is not None and plain.hits is None:
             must = "left out without 'hits'"
             raise valid.bad_value("hits_from", must, valid.show(self.hits_from))
-        if plain.assume:
+        if plain.assume and (ways or set(plain.assume) != {RANDOM_VERDICTS}):
             return plain._assuming().validated(can_estimate=can_estimate, can_vary=can_vary)
         if not ways and plain.known_beta is not None:
             # Where alpha is to be estimated it must find room below beta.
@@ -724,7 +724,8 @@ class GivenProportions(Parameters):
         if self.ways:
             must = f"left out where {self.ways[0]!r} is given, which says all of it"
             raise valid.bad_value("assume", must, assumed, "assume is for an estimated alpha")
-        changed: dict[str, Any] = {"assume": ()}
+        kept = tuple(each for each in self.assume if each == RANDOM_VERDICTS)  # of judged rows
+        changed: dict[str, Any] = {"assume": kept}
         if "pure-top" in self.assume:
             if self.estimator is not None:
                 must = "left out where 'estimator' is given: each has assumptions of its own"

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,23 +33,11 @@ _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
 
 
-FIELDS = {
-    "alpha": "alpha",
-    "beta": "beta",
-    "confidence_level": "“Confidence level”",
-    "estimator": "“Estimator”",
-    "groups": "“Group”",
-    "labeled": "“Labeled”",
-    "missing_is_unlabeled": "“Blank labels are unlabeled”",
-    "negative_label": "“Value of known negatives”",
-    "positive_label": "“Value that means labeled”",
-    "n_resamples": "“Resamples”",
-    "scenario": "“Are the labeled rows part of the population?”",
-    "score": "“Score”",
-    "truth": "“True class”",
-    "sample_weight": "“Weight”",
-}
-"""Labels of the form by field of a request."""
+def form_fields() -> dict[str, str]:
+    """Return the labels of the form by field of a request, as messages name them."""
+    page = files("purecover.app").joinpath("start.html").read_text("utf-8")
+    labels = re.findall(r'(?:for|id)="(\w+)">\s*([^<]+)</label>', page)
+    return {name: f"“{label}”" for name, label in labels} | {"alpha": "alpha", "beta": "beta"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,8 +117,21 @@ Rows = Annotated[int, Meta(ge=1, le=10**9)]
 Said = Literal["yes", "no", "skip"]
 
 
-class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Request of a report; fields are named as the options of ``purecover evaluate``."""
+class Request(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Base of requests; fields are named as the options of the command line."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Fields that are set, by name, except the file."""
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in msgspec.structs.asdict(self).items()
+            if name != "file" and value is not UNSET
+        }
+
+
+class ReportRequest(Request, kw_only=True, forbid_unknown_fields=True):
+    """Request of a report."""
 
     file: Id
     score: Scores
@@ -155,17 +158,8 @@ class ReportRequest(Struct, kw_only=True, forbid_unknown_fields=True):
         if len(set(self.score)) < len(self.score):
             raise ValueError("score must not name a column twice")
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """Fields that are set, by name, except the file."""
-        return {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in msgspec.structs.asdict(self).items()
-            if name != "file" and value is not UNSET
-        }
 
-
-class JudgeRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+class JudgeRequest(Request, kw_only=True, forbid_unknown_fields=True):
     """Answers of a judge, and what the next rows are to be drawn for."""
 
     score: Column

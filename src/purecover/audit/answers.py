@@ -134,15 +134,13 @@ def log_binomial(positive: Any, judged: Any, share: FloatArray) -> FloatArray:
 class Weighed(NamedTuple):
     """Draws from the posterior: alpha and beta, positives by stratum, and the spread of strata.
 
-    ``ratio`` is that of the shares of labeled and unlabeled rows in the first stratum of verdicts,
-    and ``place`` the draw by the scores that each of them was.
+    ``ratio`` is that of the shares of labeled and unlabeled rows in the first stratum of verdicts.
     """
 
     shares: FloatArray
     purity: FloatArray
     spread: FloatArray
     ratio: FloatArray
-    place: IntArray
 
 
 def weigh(
@@ -199,7 +197,7 @@ def weigh(
     alpha = (found * purity.share[place]).sum(axis=1)
     beta = shares[place, 1]
     kept = np.column_stack((np.minimum(alpha, beta * (1 - 1e-6)), beta))
-    return Weighed(kept, found, spreads[spread], ratio[place], place)
+    return Weighed(kept, found, spreads[spread], ratio[place])
 
 
 class Outlook(NamedTuple):
@@ -409,12 +407,10 @@ class AuditPosterior(Frozen):
         """Plain data, ready for JSON."""
         if self.judged is None:
             return plain_fields(self, "conflict")
-        strata = Strata.of(self.judged)
-        design = self.judged.design
-        counts = {"cuts": design.cuts, "design": design.kind, "skipped": self.judged.n_skipped}
-        counts |= strata._asdict()
+        design, counts = self.judged.design, Strata.of(self.judged)._asdict()
         del counts["cut"]
-        return plain_fields(self, "conflict", judged=counts)
+        judged = {"cuts": design.cuts, "design": design.kind, "skipped": self.judged.n_skipped}
+        return plain_fields(self, "conflict", judged=judged | counts)
 
     def __str__(self) -> str:
         lines = [] if self.judged is None else self._lines_of(self.judged)
@@ -604,7 +600,11 @@ def posterior_of(
     for each in (strata, hits):
         if each is not None and (each.judged.any() or each.labeled_judged.any()):
             tails.append(_tail(known, each, rng))
-    several = np.count_nonzero(strata.judged) > 1
+    disagreement = easier = None
+    if np.count_nonzero(strata.judged) > 1:
+        disagreement, hidden = float((found.spread > 0).mean()), found.purity * strata.n_unlabeled
+        on_top = hidden[:, 0] / np.maximum(hidden.sum(axis=1), _EDGE)
+        easier = float((on_top < strata.n_labeled[0] / strata.n_labeled.sum()).mean())
     alpha_mean, beta_mean = map(float, found.shares.mean(axis=0))
     if (strata.judged > 0).tolist() == [True] + [False] * (strata.judged.size - 1):
         alpha_mean = _alpha_of_purity(
@@ -621,8 +621,8 @@ def posterior_of(
         purity=tuple(map(interval, found.purity.T)),
         n_positive=tuple(map(interval, positive.T)),
         tail_probability=min(1.0, len(tails) * min(tails)) if tails else 1.0,
-        disagreement=float((found.spread > 0).mean()) if several else None,
-        easier=_easier(found.purity, strata) if several else None,
+        disagreement=disagreement,
+        easier=easier,
         judged=judged,
         ranges=given.ranges,
         hits=given.hits,
@@ -645,13 +645,6 @@ def _alpha_of_purity(purity: float, beta: float, strata: Strata, otherwise: floa
         return otherwise
     found = float((linear - root**0.5) / (2 * f_l))
     return found if 0 <= found < beta else otherwise
-
-
-def _easier(purity: FloatArray, strata: Strata) -> float:
-    """Probability that a smaller share of the hidden positives than of the labeled lies on top."""
-    hidden = purity * strata.n_unlabeled
-    top = hidden[:, 0] / np.maximum(hidden.sum(axis=1), _EDGE)
-    return float((top < strata.n_labeled[0] / strata.n_labeled.sum()).mean())
 
 
 def interval_of(values: FloatArray, level: float) -> Interval:
@@ -725,14 +718,13 @@ def _prior_draws(
     Of the latter few are uniform over what the scores allow. The last are tail probabilities of
     the ranges by the scores alone.
     """
-    beta, anywhere, level = given.known_beta, N_DRAWS // 4, 0.95
-    known = found = posterior_draws(estimator, counts, beta, rng)
+    beta, n, anywhere, level = given.known_beta, N_DRAWS, N_DRAWS // 4, 0.95
+    if given.ranges:  # of which many leave few
+        n, anywhere, level = MANY_DRAWS, MANY_DRAWS, ALMOST_SURE
+    known = posterior_draws(estimator, counts, beta, rng, n)
     if alone:
         return known, known, np.ones(len(known)), []
-    if given.ranges:  # of which many leave few
-        found = posterior_draws(estimator, counts, beta, rng, MANY_DRAWS, fitted=True)
-        anywhere, level = MANY_DRAWS, ALMOST_SURE
-    sources = [found, uniform_draws(counts, beta, anywhere, rng, confidence_level=level)]
+    sources = [known, uniform_draws(counts, beta, anywhere, rng, confidence_level=level)]
     parts: list[FloatArray] = []
     weights: list[FloatArray] = []
     tails: list[float] = []
@@ -790,16 +782,13 @@ def posterior_draws(
     counts: ScoreCounts,
     beta: float | None,
     rng: np.random.Generator,
-    n: int = N_DRAWS,
-    *,
-    fitted: bool = False,
+    n: int,
 ) -> FloatArray:
     """Return alpha and beta by the scores alone, one row each."""
     from purecover.estimators.replicates import proportion_draws
     from purecover.intervals.resampling import resampler_for
 
-    if not fitted:
-        with_clean_labels(estimator, beta).fit(counts)
+    with_clean_labels(estimator, beta).fit(counts)
     if hasattr(estimator, "draws"):
         found = estimator.draws(n)
     else:

@@ -147,7 +147,9 @@ def judge_hidden(
     level, rng = check_level(confidence_level), valid.check_random_state(random_state)
     threshold = float(edges[-1]) if threshold is None else valid.check_real("threshold", threshold)
     alpha, ease = np.meshgrid(ALPHAS, EASES, indexing="ij")
-    log_weight = _log_prior(alpha, ease)
+    step = np.gradient(ALPHAS)[:, None]
+    spread = 1 / (alpha * np.log(ALPHAS[-1] / ALPHAS[0])) + 1 / (ALPHAS[-1] - ALPHAS[0])
+    log_weight = np.log(spread * step) - ((ease - EASE[0]) / EASE[1]) ** 2 / 2
     f_l, f_u = _shares(counts, edges)
     above = [lower_recall(share, ease) for share in f_l]
     for j, (k, n) in enumerate(zip(found, judged, strict=True)):
@@ -201,13 +203,6 @@ def _answers(name: str, values: ArrayLike, n_strata: int) -> FloatArray:
     if numbers.min() < 0 or (numbers != np.floor(numbers)).any():
         raise valid.bad_value(name, "whole numbers of at least 0", valid.show(numbers.tolist()))
     return numbers
-
-
-def _log_prior(alpha: FloatArray, ease: FloatArray) -> FloatArray:
-    """Logarithm of the prior of each node."""
-    step = np.gradient(ALPHAS)[:, None]
-    spread = 1 / (alpha * np.log(ALPHAS[-1] / ALPHAS[0])) + 1 / (ALPHAS[-1] - ALPHAS[0])
-    return np.asarray(np.log(spread * step) - ((ease - EASE[0]) / EASE[1]) ** 2 / 2)
 
 
 def _shares(counts: ScoreCounts, cuts: FloatArray) -> tuple[list[float], list[float]]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from glob import escape
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -131,10 +131,7 @@ class Judging:
     def upcoming(self, n: int) -> list[int]:
         """Return the row to be judged now and those that follow."""
         rows = map(int, self.design.rows[self._at :])
-        return [row for row, _ in zip(filter(self._is_open, rows), range(n), strict=False)]
-
-    def _is_open(self, row: int) -> bool:
-        return row == self.row or self.said(row) is None
+        return list(islice((row for row in rows if row == self.row or not self.said(row)), n))
 
     def said(self, row: int) -> str | None:
         """Return what the judge said of a row; None if the judge was not asked."""

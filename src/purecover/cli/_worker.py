@@ -25,28 +25,14 @@ import msgspec
 
 from purecover._codec import document_text
 from purecover._progress import show_bars
-from purecover.app.jobs import (
-    ANSWERS,
-    FIELDS,
-    Evaluate,
-    Evaluated,
-    Failed,
-    Judge,
-    Judged,
-    Look,
-    Looked,
-    NextRow,
-    ReportRequest,
-    Step,
-    pack,
-)
+from purecover.app import jobs
 from purecover.cli import output
 from purecover.cli.options import explain
 from purecover.documents import formats
 from purecover.exceptions import PurecoverWarning
 
 Tell = Callable[[msgspec.Struct], None]
-Task = Look | Evaluate | Judge
+Task = jobs.Look | jobs.Evaluate | jobs.Judge
 
 _PAIRS = {"alpha": "..", "hits": "/"}
 """Between the two numbers of an option on the command line."""
@@ -55,7 +41,7 @@ _UPCOMING = 10
 _LONGEST_CELL = 20_000
 
 
-def make_report(task: Evaluate, tell: Tell) -> Evaluated:
+def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.output import blank_notes
@@ -65,21 +51,21 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
 
     given = task.request.given
     columns = Columns.among(given)
-    roles = {role: given.pop(role, None) for role in ("truth", "groups")}
-    settings = {n: value for n, value in given.items() if n not in Columns.__dataclass_fields__}
+    if given.pop("judged", False):
+        given["judged"] = jobs.ANSWERS
+    beside = {role: given.pop(role, None) for role in ("truth", "groups", "judged")}
+    settings = {name: value for name, value in given.items() if name not in vars(columns)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=PurecoverWarning)
-        tell(Step("Reading"))
-        if settings.pop("judged", False):
-            roles["judged"] = ANSWERS
-        rows = read_rows(task.file, columns, several=True, **roles)
-        tell(Step(f"Evaluating {rows.labeled.size:,} rows"))
+        tell(jobs.Step("Reading"))
+        rows = read_rows(task.file, columns, several=True, **beside)
+        tell(jobs.Step(f"Evaluating {rows.labeled.size:,} rows"))
 
         def advance(done: int, total: int) -> None:
-            tell(Step("Resampling", int(done), int(total)))
+            tell(jobs.Step("Resampling", int(done), int(total)))
 
         found = evaluate_rows(rows, progress=advance, **settings)
-    tell(Step("Writing the report"))
+    tell(jobs.Step("Writing the report"))
     source = rows.source(task.file)
     document = found.to_dict() | {"source": source}
     Path("report.json").write_text(document_text(document) + "\n", encoding="utf-8")
@@ -88,35 +74,34 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
     notes = [*said, *blank_notes(source)]
     if len(columns.score) > 1:
-        return Evaluated(notes, comparison_headline(found).lines)
-    return Evaluated(notes, headline(found).lines)
+        return jobs.Evaluated(notes, comparison_headline(found).lines)
+    return jobs.Evaluated(notes, headline(found).lines)
 
 
-def judge_rows(task: Judge) -> Judged:
+def judge_rows(task: jobs.Judge) -> jobs.Judged:
     """Save the answers in the folder, and find the next rows."""
     from purecover.audit.judging import Judging, remarks
     from purecover.cli.judge import shown_cells
     from purecover.cli.rows import Columns, read_rows
 
     wanted = task.request
-    given = {n: v for n, v in msgspec.structs.asdict(wanted).items() if v is not msgspec.UNSET}
-    columns = Columns.among(given | {"score": (wanted.score,)})
+    columns = Columns.among(wanted.given | {"score": (wanted.score,)})
     rows = read_rows(task.file, columns, cells=list)
     judging = Judging(
         rows.scores,
         rows.labeled,
-        Path(ANSWERS),
+        Path(jobs.ANSWERS),
         cells=shown_cells(rows),
         figure=wanted.figure,
         judge=wanted.judge,
-        review=given.get("review"),
+        review=wanted.given.get("review"),
     )
     for row, word in wanted.answers:
         judging.answer(word, row)
     status, interval = judging.status()
     cut = partial(formats.cut, longest=_LONGEST_CELL)
     upcoming = [
-        NextRow(
+        jobs.NextRow(
             row,
             [(cut(name), cut(text)) for name, text in judging.cells(row).items()],
             judging.note(row),
@@ -126,10 +111,10 @@ def judge_rows(task: Judge) -> Judged:
     ends = (0.0, 1.0) if interval is None else (interval.low, interval.high)
     said = judging.tally()
     yes, no, skip = said["yes"], said["no"], said["skip"]
-    return Judged(upcoming, *ends, status, yes, no, skip, remarks(judging))
+    return jobs.Judged(upcoming, *ends, status, yes, no, skip, remarks(judging))
 
 
-def _command(file: str, request: ReportRequest) -> str:
+def _command(file: str, request: jobs.ReportRequest) -> str:
     """Return the shell command of the same report, each option with its value as one word."""
     words = []
     for name, value in request.given.items():
@@ -144,18 +129,11 @@ def _command(file: str, request: ReportRequest) -> str:
     return shlex.join(["purecover", "evaluate", file, *words, "--json", "--html=report.html"])
 
 
-def look(task: Look) -> Looked:
-    """Columns and first rows of a file that was just dropped."""
-    from purecover.cli.look import peek
-
-    return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, Looked)
-
-
 def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, memory, kind = argv
     show_bars.set(False)
-    output.FIELDS.set(FIELDS)
+    output.FIELDS.set(jobs.form_fields())
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))
@@ -163,26 +141,30 @@ def main(argv: list[str]) -> None:
         import purecover.cli.rows
         import purecover.html.page
         import purecover.report.compare  # noqa: F401
-    tell(Step("ready"))
+    tell(jobs.Step("ready"))
     while True:
         task = tasks.get()
-        answer: Looked | Evaluated | Judged | Failed
+        answer: jobs.Looked | jobs.Evaluated | jobs.Judged | jobs.Failed
         try:
             os.chdir(task.folder)
             # Where a killed worker's own temporary files are removed too.
             tempfile.tempdir = task.folder
             answer = _do(task, tell)
         except Exception as error:  # noqa: BLE001 - the user must hear of it
-            answer = Failed(explain(error))
+            answer = jobs.Failed(explain(error))
         with suppress(OSError):  # temporary folders get tidied
             os.chdir(root)
         tell(answer)
 
 
-def _do(task: Task, tell: Tell) -> Looked | Evaluated | Judged:
-    if isinstance(task, Evaluate):
+def _do(task: Task, tell: Tell) -> jobs.Looked | jobs.Evaluated | jobs.Judged:
+    if isinstance(task, jobs.Evaluate):
         return make_report(task, tell)
-    return look(task) if isinstance(task, Look) else judge_rows(task)
+    if isinstance(task, jobs.Judge):
+        return judge_rows(task)
+    from purecover.cli.look import peek
+
+    return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, jobs.Looked)
 
 
 def _answers() -> Tell:
@@ -191,7 +173,7 @@ def _answers() -> Tell:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
     def tell(answer: msgspec.Struct) -> None:
-        channel.write(pack(answer))
+        channel.write(jobs.pack(answer))
         channel.flush()
 
     return tell

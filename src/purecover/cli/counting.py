@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +32,6 @@ from purecover.report.tasks import Part, refusal
 LARGE = 500_000_000
 """Bytes of a file beyond which its rows are counted instead of loaded."""
 USUAL_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
-_TOLERANCE = 1e-4
 _MOST_LABELS = 21  # more than a column of labels can have
 
 
@@ -50,7 +48,8 @@ def files_to_count(
     several = not one or os.path.isdir(given[0])  # noqa: PTH112
     if not several and "by" not in options:
         counted = not any(needs_rows.values()) and len(columns.score) < 2
-        return list(given) if counted and _is_large(given[0]) else None
+        large = os.path.isfile(given[0]) and os.path.getsize(given[0]) > LARGE  # noqa: PTH113, PTH202
+        return list(given) if counted and large else None
     refuse(
         "needs the rows themselves, which are counted where they are.\n"
         "Hint: give one file, without --by.",
@@ -97,12 +96,6 @@ def _within(folder: str, *, quiet: bool) -> list[str]:
     return found
 
 
-def _is_large(file: str) -> bool:
-    with suppress(OSError, ValueError):
-        return Path(file).stat().st_size > LARGE
-    return False
-
-
 def evaluate_counted(
     given: Sequence[str],
     names: list[str],
@@ -129,10 +122,8 @@ def evaluate_counted(
                 source["columns"] = {"score": scores, "labeled": used["labeled"]}
                 how = settings | {"score": scores, "negative_label": negative}
                 return compare_scores(frame, used["labeled"], **how), source
-            threshold = settings.get("threshold", math.nan)
             counting = {
-                "tolerance": _TOLERANCE,
-                "keep": threshold if math.isfinite(threshold) else None,
+                "keep": settings.get("threshold"),
                 "one_sided": by is not None,
                 "n_rows": source["n_rows"],
             }

@@ -58,17 +58,15 @@ _SAMPLE = 20
 _EXAMPLES = 3
 """Bad cells of a column that a message shows."""
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
-_JSON_FORMATS = {"jsonl": "newline_delimited", "array": "array"}
 # An object, or an array of them: a header such as [score],[labeled] is neither.
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF"}
-_NUMBERS = (
-    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
-    "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
-)  # fmt: skip
-"""Types that are numbers to DuckDB; cells of all others are read as texts."""
+# Types that are numbers to DuckDB; cells of all others are read as texts.
+_NUMBERS = re.compile(
+    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\([0-9,]+\)"
+)
 _RECODE = "write it as UTF-8, such as by iconv -f latin1 -t utf-8 FILE."
 _OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled": 1}.'
 
@@ -87,11 +85,6 @@ class Request:
     def numbers(self) -> list[str]:
         """Roles of numbers."""
         return [role for role in self.columns if role.split()[0] in ("score", "sample_weight")]
-
-    @property
-    def words(self) -> list[str]:
-        """Roles of words."""
-        return [role for role in self.columns if role not in self.numbers]
 
 
 @dataclass(frozen=True)
@@ -234,7 +227,14 @@ def _open(
         first = head.strip()
         if first in (b"", b"[]"):
             raise CommandError(f"{source} is empty.\nHint: {_OBJECTS}")
-        return replace(data, kind="array" if first.startswith(b"[") else kind).described()
+        with Path(data.path).open("rb") as raw:
+            raw.seek(-min(4096, raw.seek(0, 2)), 2)
+            if first.startswith(b"[") and not raw.read().rstrip().endswith(b"]"):
+                raise CommandError(  # DuckDB takes an array that was cut off
+                    f"{source} starts like a JSON array but does not end like one.\n"
+                    f"Hint: {_OBJECTS}"
+                )
+        return data.described()
     try:  # the head may end within a character
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
     except UnicodeDecodeError as error:
@@ -277,8 +277,6 @@ def _on_disk(file: str, folder: Path) -> str:
             return file if raw.seekable() else _copied(raw, folder)
     except FileNotFoundError:
         raise CommandError(f"there is no file {show(file)}.") from None
-    except IsADirectoryError:
-        raise CommandError(f"{show(file)} is a directory, not a file.") from None
     except UnicodeError:
         raise CommandError(
             f"{show(file)} cannot be opened: its name is not UTF-8.\n"
@@ -402,12 +400,10 @@ class DataFile:
         if self.kind == "parquet":
             return f"read_parquet({files})"
         files += f", compression={'gzip' if self.packed else 'none'!r}"
-        if self.kind in _JSON_FORMATS:
+        if self.kind == "jsonl":
             types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in dict.fromkeys(columns))
-            return (
-                f"read_json({files}, format='{_JSON_FORMATS[self.kind]}', "
-                f"maximum_object_size={MAX_LINE}, "
-                + (f"columns={{{types}}})" if types else "sample_size=100, maximum_depth=1)")
+            return f"read_json({files}, maximum_object_size={MAX_LINE}, " + (
+                f"columns={{{types}}})" if types else "sample_size=100, maximum_depth=1)"
             )
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         return (
@@ -423,7 +419,7 @@ class DataFile:
         if kind == "BOOLEAN":
             cell = f"CAST({cell} AS TINYINT)"
         text, plain, whole = f"CAST({cell} AS VARCHAR)", cell, "true"
-        if not kind.startswith(_NUMBERS) or kind.endswith("]"):
+        if not _NUMBERS.fullmatch(kind):
             # DuckDB reads 1_000, but a file that holds it is wrong.
             plain = f"CASE WHEN NOT contains({text}, '_') THEN {text} END"
             whole = f"regexp_full_match(trim({plain}), '[+-]?[0-9]+')"
@@ -438,16 +434,12 @@ class DataFile:
         """Columns in the order of roles, under these names."""
         cells = []
         for (role, column), name in zip(request.columns.items(), names, strict=True):
-            if column in self.names:
-                text, number = self.cell(self.names.index(column))
-            elif column in self.folders:
+            if column in self.folders:
                 text = quoted(self.folders[column])
                 number = f"TRY_CAST({text} AS DOUBLE)"
             else:
-                raise CommandError(
-                    f"{self.source} has no column named {column!r}, as the files before it have.\n"
-                    f"Hint: the columns are {list_columns(self.names)}."
-                )
+                require_column(self.source, column, self.names, "as the files before it have")
+                text, number = self.cell(self.names.index(column))
             cells.append(f"{number if role in request.numbers else text} AS {identifier(name)}")
         return ", ".join(cells)
 
@@ -468,14 +460,6 @@ class DataFile:
         names, types = (tuple(row[i] for row in found) for i in (0, 1))
         if self.kind == "parquet":
             return replace(self, names=names, types=types)
-        if self.kind == "array":  # DuckDB takes an array that was cut off
-            with Path(self.path).open("rb") as raw:
-                raw.seek(-min(4096, raw.seek(0, 2)), 2)
-                if not raw.read().rstrip().endswith(b"]"):
-                    raise CommandError(
-                        f"{self.source} starts like a JSON array but does not end like one.\n"
-                        f"Hint: {_OBJECTS}"
-                    )
         if names == ("json",):  # which is what DuckDB calls values that are no objects
             raise CommandError(f"{self.source} does not hold JSON objects.\nHint: {_OBJECTS}")
         return replace(self, names=names)
@@ -493,6 +477,7 @@ class DataFile:
                 raise
             return self.rewritten("utf-8-sig").table(request)
         shown = [names[role] for role in request.numbers]
+        words = [role for role in columns if role not in request.numbers]
         counted = ", ".join(["count(*)", *(f"count({name})" for name in shown)])
         ((n_rows, *n_numbers),) = self.run(f"SELECT {counted} FROM found")
         if n_rows == 0:
@@ -502,7 +487,7 @@ class DataFile:
             )
         odd = any(n < n_rows for n in n_numbers)
         values: dict[str, tuple[str, ...]] = {}
-        for role in request.words:
+        for role in words:
             name = names[role]
             distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
             values[role] = tuple(value for (value,) in self.run(distinct))
@@ -515,12 +500,12 @@ class DataFile:
         return Table(
             columns,
             {role: np.asarray(arrays[names[role]]) for role in request.numbers},
-            {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in request.words},
+            {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in words},
         )
 
     def refuse_odd_cells(self, request: Request) -> None:
         """Raise an error for all cells that are invalid in their column, with the first few."""
-        bad: dict[str, list[tuple[Any, ...]]] = {}
+        sentences, cells, bad = [], [], {}
         signs = ", ".join(map(quoted, sorted(_MISSING)))
         for role, column in request.columns.items():
             if column in self.folders or role in request.blanks:
@@ -534,14 +519,33 @@ class DataFile:
                 f"{text} AS cell, {odd} AS odd FROM {self.scan([column])}) "
                 f"WHERE odd ORDER BY place LIMIT {_EXAMPLES}"
             )
-            for place, cell, _ in rows:
+            examples = []
+            for place, cell, n in rows:
                 if role in request.numbers and is_too_large(cell):
                     where = f"{show(cell)} in row {place} of column {show(column)} of {self.source}"
                     raise too_large(role.split()[0], where)
-            if rows:
-                bad[role] = rows
-        if bad:
-            raise self._complaint(request, bad)
+                examples.append(f"row {place} {show(cell) + ' ' if cell else ''}{fault_of(cell)}")
+                cells.append(cell.strip())
+                bad[role] = n
+            if role in bad:
+                many = "1 bad cell" if bad[role] == 1 else f"{bad[role]} bad cells"
+                shown = ", ".join(examples) + (", ..." if bad[role] > len(rows) else "")
+                sentences.append(f"{many} in column {show(column)} ({shown})")
+        if not bad:
+            return
+        ((n_rows,),) = self.run(f"SELECT count(*) FROM {self.scan(self.names[:1])}")
+        if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in cells):
+            hint = "take the percent signs out of the column; scores may have any scale."
+        elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in cells):
+            hint = "write decimal points, and take out commas that separate thousands."
+        elif any(n == n_rows > 1 for n in bad.values()):
+            hint = "not one cell can be used: is that the right column?"
+        else:
+            hint = "purecover never drops rows by itself; correct those cells first."
+            if "labeled" in bad:
+                way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
+                hint = way if len(bad) == 1 else f"{way} {hint}"
+        raise CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
 
     def rewritten(
         self, encoding: str, change: Callable[[Iterable[str]], Iterable[str]] = iter
@@ -571,45 +575,15 @@ class DataFile:
         said = said.replace(self.path, Path(self.source).name)
         said = "; ".join(cut(line.strip(), 200) for line in said.splitlines() if line.strip())
         said = said.removeprefix("Invalid Input Error: ").strip()
-        kind = {"csv": "CSV", "parquet": "Parquet"}.get(self.kind, "JSON")
-        hint = "was it written or copied completely?"
-        if kind == "JSON":
-            hint = _OBJECTS
-        elif "unicode" in said:
-            hint = _RECODE
-        elif self.kind == "csv":
-            hint = "cells that hold the delimiter or a quote stand in quotes, and quotes in pairs."
+        quotes = "cells that hold the delimiter or a quote stand in quotes, and quotes in pairs."
+        kind, hint = {
+            "csv": ("CSV", quotes),
+            "parquet": ("Parquet", "was it written or copied completely?"),
+        }.get(self.kind, ("JSON", _OBJECTS))
+        hint = _RECODE if "unicode" in said else hint
         return CommandError(
             f"{self.source} cannot be read as {kind}: {said.rstrip('.')}.\nHint: {hint}"
         )
-
-    def _complaint(
-        self, request: Request, bad: Mapping[str, list[tuple[Any, ...]]]
-    ) -> CommandError:
-        """Return the number of bad cells by column, and the first few with their places."""
-        sentences = []
-        for role, cells in bad.items():
-            examples = []
-            for place, cell, _ in cells:
-                examples.append(f"row {place} {show(cell) + ' ' if cell else ''}{fault_of(cell)}")
-            n = cells[0][2]
-            many = "1 bad cell" if n == 1 else f"{n} bad cells"
-            shown = ", ".join(examples) + (", ..." if n > len(cells) else "")
-            sentences.append(f"{many} in column {show(request.columns[role])} ({shown})")
-        ((n_rows,),) = self.run(f"SELECT count(*) FROM {self.scan(self.names[:1])}")
-        every = [cell.strip() for cells in bad.values() for _, cell, _ in cells]
-        if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in every):
-            hint = "take the percent signs out of the column; scores may have any scale."
-        elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in every):
-            hint = "write decimal points, and take out commas that separate thousands."
-        elif any(cells[0][2] == n_rows > 1 for cells in bad.values()):
-            hint = "not one cell can be used: is that the right column?"
-        else:
-            hint = "purecover never drops rows by itself; correct those cells first."
-            if "labeled" in bad:
-                way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
-                hint = way if len(bad) == 1 else f"{way} {hint}"
-        return CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
 
 
 def relation(files: Sequence[DataFile], request: Request) -> Any:

@@ -7,16 +7,7 @@ from glob import escape
 from typing import Any
 
 from purecover._validation import show
-from purecover.cli.files import (
-    OBVIOUS,
-    DataFile,
-    identifier,
-    is_missing,
-    obvious_columns,
-    opened,
-    quoted,
-    too_much,
-)
+from purecover.cli import files
 from purecover.cli.output import CommandError
 from purecover.documents.formats import cut
 
@@ -38,10 +29,10 @@ def peek(file: str, limit: int) -> dict[str, Any]:
 
     A file that unpacks to more than ``limit`` bytes is refused before it does.
     """
-    with opened([file], limit=limit) as (data,):
+    with files.opened([file], limit=limit) as (data,):
         names = list(data.names)
         if data.kind == "parquet" and (size := _unpacked_size(data, limit)) > limit:
-            raise too_much(file, f"{size:,} bytes", limit)
+            raise files.too_much(file, f"{size:,} bytes", limit)
         if len(names) > MAX_COLUMNS or sum(map(len, names)) > MAX_NAMES:
             raise CommandError(
                 f"{file} has {len(names):,} columns, with names of {sum(map(len, names)):,} "
@@ -58,25 +49,25 @@ def peek(file: str, limit: int) -> dict[str, Any]:
         rows = _first_rows(data)
         looked = range(min(len(names), SHOWN_COLUMNS) if rows else 0)
         few = [i for i in looked if len({row[i].strip() for row, _ in rows}) <= FEW_VALUES]
-        few.sort(key=lambda i: names[i].strip().casefold() not in OBVIOUS["labeled"])
+        few.sort(key=lambda i: names[i].strip().casefold() not in files.OBVIOUS["labeled"])
         values = {i: _value_counts(data, i, FEW_VALUES) for i in few[:COUNTED_COLUMNS]}
     rows = rows[:SHOWN_ROWS]
     columns = []
     for i, name in enumerate(names):
         cells = [(row[i], fine[i]) for row, fine in rows] if i in looked else []
-        numbers = [fine for cell, fine in cells if not is_missing(cell)]
+        numbers = [fine for cell, fine in cells if not files.is_missing(cell)]
         about = {"name": name, "numbers": bool(numbers) and all(numbers)}
         columns.append(about | {"values": values.get(i, {})})
     guess: dict[str, str] = {}
-    for role in OBVIOUS:
-        found = obvious_columns(role, names, guess.values())
+    for role in files.OBVIOUS:
+        found = files.obvious_columns(role, names, guess.values())
         if len(found) == 1:
             guess[role] = found[0]
     shown = [[cut("" if cell == "nan" else cell, MAX_CELL) for cell in row] for row, _ in rows]
     return {"columns": columns, "rows": shown, "guess": guess}
 
 
-def _first_rows(data: DataFile) -> list[tuple[Any, ...]]:
+def _first_rows(data: files.DataFile) -> list[tuple[Any, ...]]:
     """Texts of the first cells, and whether they are numbers; none where they cannot be read."""
     cells = [data.cell(i) for i in range(min(SHOWN_COLUMNS, len(data.names)))]
     texts = ", ".join(f"left({text}, {_MOST_READ})" for text, _ in cells)
@@ -87,7 +78,7 @@ def _first_rows(data: DataFile) -> list[tuple[Any, ...]]:
     return []
 
 
-def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
+def _value_counts(data: files.DataFile, index: int, most: int) -> dict[str, int]:
     """Rows by text of a column, blank ones under ""; nothing of more than ``most`` texts."""
     cell = f"trim({data.cell(index)[0]})"
     scan = data.scan([data.names[index]], lenient=True)
@@ -95,12 +86,12 @@ def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
     found: dict[str, int] = {}
     with suppress(CommandError):
         for text, rows in data.run(query):
-            value = "" if is_missing(text) else cut(text, MAX_CELL)
+            value = "" if files.is_missing(text) else cut(text, MAX_CELL)
             found[value] = found.get(value, 0) + rows
     return found if len(found) <= most else {}
 
 
-def _unpacked_size(data: DataFile, limit: int) -> int:
+def _unpacked_size(data: files.DataFile, limit: int) -> int:
     """Bytes of a Parquet file in memory; a number takes eight.
 
     The footer says how many bytes and cells there are. It may be wrong, and one text may stand for
@@ -109,7 +100,7 @@ def _unpacked_size(data: DataFile, limit: int) -> int:
     ((packed, cells),) = data.run(
         "SELECT sum(size), max(cells) FROM (SELECT sum(abs(total_uncompressed_size)) AS size, "
         "sum(greatest(abs(num_values), abs(row_group_num_rows))) AS cells "
-        f"FROM parquet_metadata({quoted(escape(data.path))}) GROUP BY column_id)"
+        f"FROM parquet_metadata({files.quoted(escape(data.path))}) GROUP BY column_id)"
     )
     # Equal cells take next to no room in the file, and one cell may be a list of many.
     size = max(int(packed or 0), 8 * int(cells or 0))
@@ -118,7 +109,7 @@ def _unpacked_size(data: DataFile, limit: int) -> int:
         measure = sizes.get("[]" if kind.endswith("[]") else kind)
         if measure is None or size > limit:
             continue
-        of_cell = measure.format(identifier(name))
+        of_cell = measure.format(files.identifier(name))
         ((more,),) = data.run(f"SELECT sum({of_cell}) FROM {data.scan([name])}")
         size = max(size, int(more or 0))
     return size

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._inputs import BOTH_SIDES, UNLABELED_WORDS, UNSURE_WORDS, encode_labels
+from purecover._inputs import UNLABELED_WORDS, UNSURE_WORDS, encode_labels, label_masks
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
 from purecover.cli import files
@@ -250,10 +250,6 @@ def read_labels(source: str, column: str, words: files.Words, columns: Columns) 
     ]
     if not said:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
-    if len(words.values) == 1:
-        raise CommandError(
-            f"{what} holds nothing but {show(said[0])}; both labeled and unlabeled rows are needed."
-        )
     values, positive_label, negative_label = _plain(said, columns)
     if positive_label is not None and positive_label not in values:
         shown = files.first_few([show(value) for value in said])
@@ -264,16 +260,13 @@ def read_labels(source: str, column: str, words: files.Words, columns: Columns) 
         )
     if words.blank.any():
         values.append(_unlabeled_like(what, values, positive_label, negative_label))
-    labels = {"positive_label": positive_label, "negative_label": negative_label}
     try:
-        positive, negative = encode_labels(np.array(values), len(values), **labels)
+        positive, negative = label_masks(np.array(values), positive_label, negative_label)
     except PurecoverError as error:
         if error.parameter != "labeled":
             raise
-        # It saw each distinct value once, so that its number of rows is none.
-        got = "only one of them" if error.must == BOTH_SIDES else error.got
         hint = "" if error.hint is None else f"\nHint: {error.hint}"
-        raise CommandError(f"{what} must be {error.must}, got {got}.{hint}") from error
+        raise CommandError(f"{what} must be {error.must}, got {error.got}.{hint}") from error
     # Blanks mean what the last value means.
     value = np.where(words.blank, -1, np.cumsum(~words.blank) - 1)
     meaning = positive.astype(np.int64) - (0 if negative is None else negative)

@@ -6,30 +6,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from purecover.documents import formats, summary
 from purecover.documents.details import interval_methods, proportions_facts, resamples
-from purecover.documents.formats import (
-    UNDEFINED,
-    bounded,
-    capitalized,
-    cut,
-    ends,
-    number,
-    percent,
-    shortened,
-    signed,
-)
-from purecover.documents.parts import Block, Caution, Headline, Row, Table, fact_tables
-from purecover.documents.summary import (
-    SCOPE,
-    alpha_line,
-    metric_row,
-    requested_metrics,
-    size_line,
-    sizes,
-    title_of,
-)
+from purecover.documents.parts import Block, Headline, Row, Table, fact_tables
 
 if TYPE_CHECKING:
+    from purecover.checks.base import CheckResult
     from purecover.report.compare import ScoreComparison
 
 _MAIN = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1")
@@ -43,7 +25,7 @@ def comparison_blocks(comparison: ScoreComparison) -> list[Block]:
     said = comparison_headline(comparison)
     counts = comparison.reports[comparison.baseline].counts
     blocks: list[Block] = [
-        [f"{size_line(counts)}, {len(comparison.reports)} scores of each"],
+        [f"{summary.size_line(counts)}, {len(comparison.reports)} scores of each"],
         [*said.lead, *said.more],
         said.cautions,
         [metric_table(comparison, metric) for metric in main_metrics(comparison)],
@@ -55,7 +37,7 @@ def comparison_blocks(comparison: ScoreComparison) -> list[Block]:
 def main_metrics(comparison: ScoreComparison) -> list[str]:
     """The metrics with a table: the main ones, and those whose parameters the caller has set."""
     options = comparison.reports[comparison.baseline].metrics.options
-    return [*_MAIN, *requested_metrics(options)]
+    return [*_MAIN, *summary.requested_metrics(options)]
 
 
 def metric_table(comparison: ScoreComparison, metric: str) -> Table:
@@ -64,18 +46,18 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
     for name, report in comparison.reports.items():
         gap = comparison.differences[metric].get(name)
         better = comparison.better.get(metric, {}).get(name, math.nan)
-        cells = {"interval": "", **metric_row(report, metric).cells}
+        cells = {"interval": "", **summary.metric_row(report, metric).cells}
         cells |= {"difference": "", "between": ""}
         if gap is not None:
-            cells["difference"] = signed(gap.estimate)
-            if bounded(gap):
-                cells["between"] = f"{signed(gap.low)} to {signed(gap.high)}"
+            cells["difference"] = formats.signed(gap.estimate)
+            if formats.bounded(gap):
+                cells["between"] = f"{formats.signed(gap.low)} to {formats.signed(gap.high)}"
             elif gap.method != "none":
-                cells["between"] = UNDEFINED
+                cells["between"] = formats.UNDEFINED
         if comparison.n_resamples:
             cells["better"] = f"{100 * better:.1f} %" if math.isfinite(better) else ""
         rows.append(Row(name, cells, metric))
-    coverage = f"{percent(comparison.confidence_level)} interval"
+    coverage = f"{formats.percent(comparison.confidence_level)} interval"
     columns = {"observed": "Observed", "recovered": "Corrected", "interval": coverage}
     columns |= {"difference": "Difference", "between": coverage}
     if comparison.n_resamples:
@@ -83,20 +65,19 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
     if any(report.truth is not None for report in comparison.reports.values()):
         columns["true"] = "True"
     options = comparison.reports[comparison.baseline].metrics.options
-    return Table(title_of(metric, options), columns, rows)
+    return Table(summary.title_of(metric, options), columns, rows)
 
 
 def comparison_headline(comparison: ScoreComparison) -> Headline:
     """Say which model is ahead, by how much, whether chance can explain it, and what to mind."""
     first, *more = _ahead(comparison)
     cautions = []
-    for code, severity, message, hint, names in findings_by_score(comparison):
-        if severity != "note":
+    for check, names in findings_by_score(comparison):
+        if check.severity != "note":
             every = len(names) == len(comparison.reports)
-            named = ", ".join(shortened(name, _MAX_NAME) for name in names)
-            whose = "all models" if every else cut(named, 2 * _MAX_NAME)
-            text = f"Warning: {message.rstrip('.')} ({code}; {whose})."
-            cautions.append(Caution(severity, [code], text, capitalized(hint)))
+            named = ", ".join(formats.shortened(name, _MAX_NAME) for name in names)
+            whose = "all models" if every else formats.cut(named, 2 * _MAX_NAME)
+            cautions.append(summary.caution(check, f"; {whose}"))
     return Headline([first], more, cautions)
 
 
@@ -105,7 +86,7 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
     contradicted = [name for name, report in reports.items() if report.contradicted]
     if contradicted:
         name = contradicted[0]
-        told = f"{shortened(name, _MAX_NAME)}: {reports[name].contradiction}"
+        told = f"{formats.shortened(name, _MAX_NAME)}: {reports[name].contradiction}"
         if len(contradicted) == len(reports):
             return [told]
         return [told, "The other models use the same alpha and beta."]
@@ -115,12 +96,13 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
     seen = comparison.differences["roc_auc"][best if rival == base else rival]
     if rival != base:  # the same difference from the other side
         seen = replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
+    ahead, behind = (formats.shortened(name, _MAX_NAME) for name in (best, rival))
     sentence = (
-        f"Of {len(reports)} models, {shortened(best, _MAX_NAME)} has the highest corrected AUC, "
-        f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {shortened(rival, _MAX_NAME)}"
+        f"Of {len(reports)} models, {ahead} has the highest corrected AUC, "
+        f"{formats.number(reports[best].auc, 3)}: {seen.estimate:.3f} above {behind}"
     )
-    if bounded(seen):
-        coverage = percent(seen.confidence_level)
+    if formats.bounded(seen):
+        coverage = formats.percent(seen.confidence_level)
         sentence += f" ({coverage} interval {seen.low:.3f} to {seen.high:.3f})"
         second = "The interval includes 0: the difference may be chance."
         if seen.low > 0:
@@ -129,10 +111,9 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
                 second += " The best of several is best partly by luck."
     else:
         second = "There is too little data, or there are no replicates, for an interval of it."
-    of = (
-        "" if comparison.estimated_from is None else f" Estimated from {comparison.estimated_from}."
-    )
-    return [f"{sentence}.", second, alpha_line(reports[base]) + of, SCOPE]
+    source = comparison.estimated_from
+    of = "" if source is None else f" Estimated from {source}."
+    return [f"{sentence}.", second, summary.alpha_line(reports[base]) + of, summary.SCOPE]
 
 
 def comparison_notes(comparison: ScoreComparison) -> list[str]:
@@ -162,12 +143,10 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
     """Data, proportions, settings and thresholds as names and values."""
     report = comparison.reports[comparison.baseline]
     known = {} if report.estimation is None else report.estimation.intervals
-    shares = {
-        name: f"{getattr(comparison.proportions, name):.4g} {ends(known.get(name))}".rstrip()
-        for name in ("alpha", "beta")
-    }
+    used = {"alpha": comparison.proportions.alpha, "beta": comparison.proportions.beta}
+    shares = {k: f"{v:.4g} {formats.ends(known.get(k))}".rstrip() for k, v in used.items()}
     return fact_tables(
-        Data=sizes(report.counts),
+        Data=summary.sizes(report.counts),
         Proportions=proportions_facts(report, shares, comparison.estimated_from),
         Settings={
             "Baseline": comparison.baseline,
@@ -180,15 +159,14 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
     )
 
 
-def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, str, list[str]]]:
-    """Code, severity, message, hint and scores of checks that found something, by severity.
+def findings_by_score(comparison: ScoreComparison) -> list[tuple[CheckResult, list[str]]]:
+    """Return checks that found something with the scores where they did, by severity.
 
     Where messages differ in their numbers, that of the first score stands for all.
     """
-    found: dict[tuple[str, str], tuple[str, str, list[str]]] = {}
+    found: dict[tuple[int, str], tuple[CheckResult, list[str]]] = {}
     for name, report in comparison.reports.items():
         for check in report.findings:
-            key = (check.severity, check.code)
-            found.setdefault(key, (check.message, check.hint, []))[2].append(name)
-    ordered = sorted(found.items(), key=lambda item: (_SEVERITIES.index(item[0][0]), item[0][1]))
-    return [(code, severity, *rest) for (severity, code), rest in ordered]
+            key = _SEVERITIES.index(check.severity), check.code
+            found.setdefault(key, (check, []))[1].append(name)
+    return [found[key] for key in sorted(found)]

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from purecover.documents import summary as answers
 from purecover.documents.formats import between, capitalized, percent, share, shares_within
 from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
-from purecover.documents.summary import (
-    RANDOM_LABELS_UNSEEN,
-    metric_row,
-    sizes,
-    tables_by_kind,
-    target_of,
-)
 from purecover.recovery.metrics import METRICS, RecoveredMetrics
 
 if TYPE_CHECKING:
@@ -56,7 +50,7 @@ def _checks(report: PUReport) -> Section:
     quiet = [check for check in report.checks if not check.fired]
     listed = ", ".join(f"{check.code} {check.outcome}" for check in quiet)
     sentence = "" if rows else f"None of the {len(quiet)} checks found a problem."
-    return Section("Checks", tables, sentence, f"{listed}. {RANDOM_LABELS_UNSEEN}.")
+    return Section("Checks", tables, sentence, f"{listed}. {answers.RANDOM_LABELS_UNSEEN}.")
 
 
 def assumptions_section(report: PUReport) -> Section:
@@ -141,9 +135,11 @@ def _metrics(report: PUReport) -> Section:
         "ranking": "Over all thresholds",
         "threshold": f"At the threshold: score ≥ {report.metrics.threshold:.6g}",
     }
-    rows = [metric_row(report, name, 4) for name in shown_metrics(report.metrics)]
-    tables = tables_by_kind(report, rows, headings)
-    notes = [f"Precision and AUC-PR are of {population(report)} ({report.proportions.scenario})."]
+    rows = [answers.metric_row(report, name, 4) for name in shown_metrics(report.metrics)]
+    tables = answers.tables_by_kind(report, rows, headings)
+    notes = [
+        f"Precision and AUC-PR are of {answers.population(report)} ({report.proportions.scenario})."
+    ]
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
         notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
@@ -164,16 +160,6 @@ def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:
     parts = [f"{' / '.join(t)}: {method}" for method, t in methods.items() if method != common]
     parts.append(f"the others: {common}" if parts else common)
     return "; ".join(parts)
-
-
-def population(report: PUReport) -> str:
-    """The rows that precision refers to."""
-    named = {
-        "deployment": "rows like the unlabeled",
-        "pooled": "labeled and unlabeled rows together",
-    }
-    other = f"a population with {share(report.metrics.prior)} positives"
-    return named.get(str(target_of(report)), other)
 
 
 def _unlabeled(report: PUReport) -> Section:
@@ -202,7 +188,7 @@ def _unlabeled(report: PUReport) -> Section:
 
 def _facts(report: PUReport) -> list[Table]:
     counts, truth = report.counts, report.truth
-    data = sizes(counts)
+    data = answers.sizes(counts)
     data["Bins of scores" if counts.is_binned else "Distinct scores"] = f"{counts.n_thresholds:,}"
     if report.scores_from is not None:
         data["Scores of"] = report.scores_from

@@ -29,6 +29,7 @@ from purecover.recovery.metrics import METRICS, MetricOptions
 from purecover.recovery.rates import map_rates
 
 if TYPE_CHECKING:
+    from purecover.checks.base import CheckResult
     from purecover.counts import ScoreCounts
     from purecover.proportions import MixtureProportions
     from purecover.report.results import PUReport
@@ -251,11 +252,8 @@ def answer_lines(report: PUReport) -> list[str]:
         lines[-1] += f" A dash: the interval is wider than {TOO_WIDE:g}."
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
-    target = target_of(report)
-    if target == "pooled":
-        lines[-1] += " Precision is for labeled and unlabeled rows together."
-    elif not isinstance(target, str):
-        lines[-1] += f" Precision is for a population with {share(target)} positives."
+    if target_of(report) != "deployment":
+        lines[-1] += f" Precision is for {population(report)}."
     return [line for line in lines if line]
 
 
@@ -381,18 +379,25 @@ def target_of(report: PUReport) -> Target:
     return next(fits, prior)
 
 
+def population(report: PUReport) -> str:
+    """The rows that precision refers to."""
+    named = {
+        "deployment": "rows like the unlabeled",
+        "pooled": "labeled and unlabeled rows together",
+    }
+    other = f"a population with {share(report.metrics.prior)} positives"
+    return named.get(str(target_of(report)), other)
+
+
+def caution(check: CheckResult, whose: str = "") -> Caution:
+    """Return a finding with its advice."""
+    text = f"Warning: {check.message.rstrip('.')} ({check.code}{whose})."
+    return Caution(check.severity, [check.code], text, capitalized(check.hint))
+
+
 def cautions(report: PUReport) -> list[Caution]:
     """Return findings that contradict the data, with advice; of many, the first few."""
-    found = [
-        Caution(
-            check.severity,
-            [check.code],
-            f"Warning: {check.message.rstrip('.')} ({check.code}).",
-            capitalized(check.hint),
-        )
-        for check in report.findings
-        if check.severity != "note"
-    ]
+    found = [caution(check) for check in report.findings if check.severity != "note"]
     most = 1 if report.contradicted else _MOST_CAUTIONS  # others follow from the contradiction
     if rest := [each.codes[0] for each in found[most:]]:
         text = f"Further warnings in the details: {', '.join(rest)}."

@@ -8,13 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._typing import BoolArray, FloatArray, IntArray
+from purecover.exceptions import InvalidInputError
 
 EXACT_LIMIT = 500_000
 """Frames with at most about so many distinct scores are counted exactly."""
 
 Group = Any
 """A value of the column named by ``by``; None where there is none."""
+
+
+def changed(parameter: str, got: str) -> InvalidInputError:
+    """Return an error for a frame that is different each time, such as one with random numbers."""
+    hint = "store or cache it first: random numbers and samples are drawn anew each time"
+    return valid.bad_value(parameter, "the same each time it is evaluated", got, hint)
+
 
 TALLIES = ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq")
 

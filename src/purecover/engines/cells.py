@@ -45,7 +45,7 @@ def joint_cells(
             f"{len(edges)} of them, and more cells than that",
             "compare two or three at a time, each with the same baseline",
         )
-    positive, negative = values.read(found["pu_label"], n)
+    positive, negative = values.read(found["pu_label"])
     place = {name: found[f"pu_x{i}"].astype(np.int64) for i, name in enumerate(edges)}
     # Engines return groups in any order; the seed must decide alone what is drawn.
     order = np.lexsort((*place.values(), positive))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._inputs import encode_labels, lazy_frame, read_columns, refuse_missing
+from purecover._inputs import encode_labels, group_codes, lazy_frame, read_columns
 from purecover._progress import busy
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover.engines.bins import Group
@@ -63,18 +63,14 @@ def count_marked(
         sums["negative"] = None if negative is None else weights * negative
         return group(values, sums), {}
     ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
-    if negative is None:
-        columns, pairs = count_two_samples(values.copy(), ours)
-        known: dict[str, float] = {
-            "n_labeled": ours.size,
-            "n_unlabeled": values.size - ours.size,
-        }
-        return columns, known if pairs is None else {**known, "ordered_pairs": pairs}
-    columns, _ = count_two_samples(values[~negative], ours)
-    thresholds, tallies = np.unique(values[negative], return_counts=True)
-    none = np.zeros(thresholds.size, dtype=np.int64)
-    others = {"labeled": none, "unlabeled": none, "negative": tallies.astype(np.int64)}
-    return joined(columns, {"thresholds": thresholds, **others}), {}
+    columns, pairs = count_two_samples(values.copy(), ours)
+    if negative is not None:
+        place = np.searchsorted(-columns["thresholds"], -values[negative])
+        columns["negative"] = np.bincount(place, minlength=columns["thresholds"].size)
+        columns["unlabeled"] = columns["unlabeled"] - columns["negative"]
+        return columns, {}
+    known: dict[str, float] = {"n_labeled": ours.size, "n_unlabeled": values.size - ours.size}
+    return columns, known if pairs is None else {**known, "ordered_pairs": pairs}
 
 
 def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[Columns, float | None]:
@@ -120,7 +116,10 @@ def read_counts(thresholds: ArrayLike, given: dict[str, ArrayLike | None]) -> Co
         columns[parameter] = None
         if array is None and parameter in OPTIONAL:
             continue
-        column = _as_counts(parameter, array, values.size)
+        column: CountArray = valid.as_masses(parameter, array, values.size)
+        # Whole numbers are counted as such as long as doubles can follow their total.
+        if np.all(column == np.floor(column)) and column.sum() < 2**53:
+            column = column.astype(np.int64)
         if parameter != "negative" and not column.any():
             raise valid.bad_value(parameter, "positive somewhere", "no count above 0")
         columns[parameter] = column.astype(np.float64) if weighted else column
@@ -137,15 +136,16 @@ def read_dict(data: Any) -> Columns:
         raise valid.bad_value("data", must, f"no {sorted(missing)}")
     if (data.get("labeled_sq") is None) != (data.get("unlabeled_sq") is None):
         raise valid.bad_value("data", "complete", "only one of labeled_sq and unlabeled_sq")
-    return read_counts(data["thresholds"], {key: data.get(key) for key in FIELDS})
-
-
-def _as_counts(parameter: str, values: ArrayLike | None, size: int) -> CountArray:
-    numbers = valid.as_masses(parameter, values, size)
-    # Whole numbers are counted as such as long as doubles can follow their total.
-    if np.all(numbers == np.floor(numbers)) and numbers.sum() < 2**53:
-        return numbers.astype(np.int64)
-    return numbers
+    columns = read_counts(data["thresholds"], {key: data.get(key) for key in FIELDS})
+    if data.get("highest") is not None:  # bins must not overlap
+        low, high = (valid.as_real_vector("data", data[key]) for key in ("thresholds", "highest"))
+        high = high[np.argsort(-low, kind="stable")] if high.size == low.size else high
+        low = columns["thresholds"]
+        if high.shape != low.shape or np.any(high < low) or np.any(high[1:] >= low[:-1]):
+            got = "values of 'highest' below their thresholds or above the next"
+            raise valid.bad_value("data", must, got)
+        columns["highest"] = high
+    return columns
 
 
 def group(values: FloatArray, columns: dict[str, CountArray | None]) -> Columns:
@@ -199,20 +199,6 @@ def overlapping(
     return high, np.flatnonzero(np.append(True, low[:-1] > covered[1:]))
 
 
-def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
-    """The column ``highest`` of a dict that `ScoreCounts.to_dict` wrote; bins must not overlap."""
-    highest = valid.as_real_vector("data", data["highest"])
-    low = valid.as_real_vector("data", data["thresholds"])
-    highest = highest[np.argsort(-low, kind="stable")] if highest.size == low.size else highest
-    fits = highest.shape == thresholds.shape and bool(
-        np.all(highest >= thresholds) and np.all(highest[1:] < thresholds[:-1])
-    )
-    if not fits:
-        got = "values of 'highest' below their thresholds or above the next"
-        raise valid.bad_value("data", "a dict written by ScoreCounts.to_dict", got)
-    return highest
-
-
 def count_frame(
     frame: Any,
     names: Mapping[str, str],
@@ -253,12 +239,7 @@ def split_rows(
         return
     for parameter, column in columns.items():
         valid.check_same_length(parameter, column.size, by.size)
-    refuse_missing("by", by)
-    try:
-        groups, which = np.unique(by, return_inverse=True)
-    except TypeError as error:
-        must = "a column of values of one kind"
-        raise valid.bad_value("by", must, "values that have no order") from error
+    groups, which = group_codes("by", by)
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=groups.size))
     for group, rows in zip(groups.tolist(), np.split(order, ends[:-1]), strict=True):

@@ -21,11 +21,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._inputs import BOTH_SIDES, encode_labels, require_columns
+from purecover._inputs import label_masks, require_columns
 from purecover._progress import busy
 from purecover._typing import BoolArray
-from purecover.engines.bins import EXACT_LIMIT, TALLIES, Bins, Group
-from purecover.exceptions import InvalidInputError, MissingDependencyError
+from purecover.engines.bins import EXACT_LIMIT, TALLIES, Bins, Group, changed
+from purecover.exceptions import MissingDependencyError
 
 MAX_SUB_BINS = 1 << 17
 """About how many bins a further pass makes; so many rows are counted exactly."""
@@ -39,7 +39,7 @@ def count_lazy(
     names: Mapping[str, str],
     labels: dict[str, object],
     *,
-    tolerance: float,
+    tolerance: float = 1e-4,
     exact_limit: int = EXACT_LIMIT,
     keep: float | None = None,
     one_sided: bool = False,
@@ -109,12 +109,7 @@ def _require_same(one: dict[Group, Bins], other: dict[Group, Bins]) -> None:
 
 def _require_rows(expected: int | None, found: int) -> None:
     if expected not in (None, found):
-        raise valid.bad_value(
-            "frame",
-            "the same each time it is evaluated",
-            f"{expected:,} and then {found:,} rows",
-            "store or cache it first: random numbers and samples are drawn anew each time",
-        )
+        raise changed("frame", f"{expected:,} and then {found:,} rows")
 
 
 def _columns(scan: Scan, group: Group, bins: Bins, *, one_sided: bool) -> dict[str, Any]:
@@ -124,8 +119,8 @@ def _columns(scan: Scan, group: Group, bins: Bins, *, one_sided: bool) -> dict[s
             where = "" if group is None else f" in group {valid.show(group)}"
             raise valid.bad_value(
                 "labeled",
-                BOTH_SIDES,
-                f"no {side} row among {int(bins.rows.sum()):,}{where}",
+                "both labeled and unlabeled somewhere",
+                f"no {side} row among {int(bins.rows.sum()):,} rows{where}",
             )
     wanted = {"thresholds": bins.low, "labeled": bins.labeled, "unlabeled": bins.unlabeled}
     if scan.labels.labels["negative_label"] is not None:
@@ -197,32 +192,22 @@ class LabelValues:
                 "name the column that says which rows are labeled",
             )
 
-    def read(self, found: np.ndarray[Any, Any], rows: Any) -> tuple[BoolArray, BoolArray | None]:
+    def read(self, found: np.ndarray[Any, Any]) -> tuple[BoolArray, BoolArray | None]:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
 
-        ``rows`` counts what each row stands for. What values mean is settled by the first query,
+        What values mean is settled by the first query,
         of all rows: a later one may be of rows among which a value, such as that of known
         negatives, does not occur.
         """
         keys, where = np.unique(found.astype(str) if self.is_text else found, return_inverse=True)
         if not self._meaning:
             values = keys.astype(np.bool_) if self.is_boolean else keys
-            try:
-                positive, negative = encode_labels(values, values.size, **self.labels)
-            except InvalidInputError as error:
-                few, all_rows = f"row among {values.size}", f"row among {int(rows.sum()):,} rows"
-                error.got = str(error.got).replace(few, all_rows)
-                raise
+            positive, negative = label_masks(values, **self.labels)
             other = np.zeros_like(positive) if negative is None else negative
             pairs = zip(positive.tolist(), other.tolist(), strict=True)
             self._meaning = dict(zip(keys.tolist(), pairs, strict=True))
         if not self._meaning.keys() >= set(keys.tolist()):
-            raise valid.bad_value(
-                "labeled",
-                "the same each time the frame is evaluated",
-                f"another value in column {self.column!r} the second time",
-                "store or cache the frame first",
-            )
+            raise changed("frame", f"another value in column {self.column!r} the second time")
         known = np.array([self._meaning[key] for key in keys.tolist()])[where]
         return known[:, 0], None if self.labels["negative_label"] is None else known[:, 1]
 
@@ -358,7 +343,7 @@ class Scan:
         low, high = (columns[name].astype(np.float64) for name in ("pu_low", "pu_high"))
         if self.n_passes == 1 and self._suspicious(key, low, high, labels):
             self.refuse_bad_rows()
-        labeled, negative = self.labels.read(labels, n)
+        labeled, negative = self.labels.read(labels)
         unlabeled = ~labeled if negative is None else ~(labeled | negative)
         mass = columns["pu_w"] if self.weighted else n
         square = columns["pu_w2"] if self.weighted else n

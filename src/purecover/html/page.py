@@ -319,13 +319,22 @@ def make_page(
 ) -> str:
     """A page of ours: what all of them have, and the ``values`` of its own template.
 
-    ``data`` are the counts that it is about, and how their scores were made.
+    ``data`` are the counts that it is about, and how their scores were made. The page has our
+    style sheets and scripts inside, and a content security policy that allows only these.
     """
+    from markupsafe import Markup
+
     title, source = about.get("title"), about.get("source") or {}
-    return fill_template(
+    style = "".join(_resource(each) for each in ("style.css", "report.css", *styles))
+    texts = [_resource(each) for each in scripts]
+    return _filled(
         template,
-        ("style.css", "report.css", *styles),
-        scripts,
+        # Our own files, byte for byte what the hashes of the policy are taken of. A script draws
+        # pictures to be saved, which have addresses of the kind blob.
+        style=Markup(style),  # noqa: S704
+        scripts=[Markup(text) for text in texts],  # noqa: S704
+        policy=f"default-src 'none'; script-src {' '.join(map(_digest, texts))}; style-src "
+        f"{_digest(style)}; img-src data: blob:; base-uri 'none'; form-action 'none'",
         title=title or usual_title,
         # What the browser's title names where the caller gave no title of their own.
         subject="" if title else listed(source.get("file"), 80),
@@ -354,25 +363,6 @@ def _identity(
     return [*found, f"{day.day} {day:%B %Y}", f"purecover {version}"]
 
 
-def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **values: Any) -> str:
-    """A page from our template, with our style sheets and scripts inside and a policy for them.
-
-    The template gets ``style``, ``scripts`` and ``policy`` with the ``values``.
-    """
-    from markupsafe import Markup
-
-    style = "".join(_resource(each) for each in styles)
-    texts = [_resource(each) for each in scripts]
-    return _filled(
-        name,
-        # Our own files, byte for byte what the hashes of the policy were taken of.
-        style=Markup(style),  # noqa: S704
-        scripts=[Markup(text) for text in texts],  # noqa: S704
-        policy=_policy(style, texts),
-        **values,
-    )
-
-
 def _filled(name: str, **values: Any) -> str:
     page = str(_environment().get_template(name).render(**values))
     # Names of files and columns may hold halves of characters, which no file can.
@@ -398,17 +388,6 @@ def _environment() -> Any:
     # A number and its sign stay on one line.
     made.filters["together"] = lambda text: text.replace(" %", "\u00a0%")
     return made
-
-
-def _policy(style: str, scripts: Sequence[str]) -> str:
-    """Return the content security policy of a page: allow only this style and these scripts."""
-    run = f"script-src {' '.join(_digest(text) for text in scripts)}; " if scripts else ""
-    # A script draws pictures to be saved, which have addresses of the kind blob.
-    images = "data: blob:" if scripts else "data:"
-    return (
-        f"default-src 'none'; {run}style-src {_digest(style)}; img-src {images}; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _digest(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._inputs import encode_labels, refuse_missing
+from purecover._inputs import encode_labels, group_codes
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
@@ -361,14 +361,10 @@ def read_groups(groups: ArrayLike, size: int, kept: BoolArray | None) -> IntArra
     """Return the number of the group of each row that is kept."""
     codes = valid.to_numpy("groups", groups)
     valid.check_same_length("groups", codes.size, size)
-    refuse_missing("groups", codes, "give each such row a group of its own")
-    try:
-        _, group = np.unique(codes if kept is None else codes[kept], return_inverse=True)
-    except Exception as error:  # foreign objects raise whatever they like when compared
-        raise valid.bad_type("groups", "of one type that can be sorted", codes[0]) from error
+    _, group = group_codes("groups", codes if kept is None else codes[kept])
     if int(group.max()) < 1:
         raise valid.bad_value("groups", "at least two groups", "one group")
-    return group.reshape(-1)
+    return group
 
 
 def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:

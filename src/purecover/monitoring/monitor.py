@@ -21,16 +21,9 @@ from purecover.estimators.choice import check_estimator
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import Resampling
+from purecover.monitoring import state as states
 from purecover.monitoring.bins import bin_counts
 from purecover.monitoring.drift import compare, why_not_compared
-from purecover.monitoring.state import (
-    MonitorPartition,
-    MonitorState,
-    as_path,
-    locked,
-    read_state,
-    write_state,
-)
 from purecover.monitoring.text import RESULTS, monitor_page, monitor_text
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.report.pages import write_page
@@ -117,7 +110,7 @@ class ScoreMonitor(Tabular):
         valid.check_integer("window", window, low=1, high=10**6)
         valid.check_real("false_alarms", false_alarms, low=0, high=1, closed="neither")
         own = {"window": window, "false_alarms": false_alarms, "assume": sorted(given.assume)}
-        self.state = MonitorState(plain(known | own), 0, ())
+        self.state = states.MonitorState(plain(known | own), 0, ())
         """Settings and partitions: the content of a state file."""
 
     @property
@@ -126,7 +119,7 @@ class ScoreMonitor(Tabular):
         return self.state.settings
 
     @property
-    def partitions(self) -> tuple[MonitorPartition, ...]:
+    def partitions(self) -> tuple[states.MonitorPartition, ...]:
         """All partitions, in the order in which they were added."""
         return self.state.partitions
 
@@ -143,7 +136,7 @@ class ScoreMonitor(Tabular):
         labeled: ArrayLike | None = None,
         *,
         replace: bool = False,
-    ) -> MonitorPartition:
+    ) -> states.MonitorPartition:
         """Count a partition, evaluate it, and compare it with the partitions before it.
 
         Parameters
@@ -169,7 +162,7 @@ class ScoreMonitor(Tabular):
         kept = (*(changed(each, counts=None) for each in earlier[:first]), *earlier[first:])
         if kept:
             counts: Any = made.counts
-            before = MonitorState(self.settings, n_looks, kept).counts
+            before = states.MonitorState(self.settings, n_looks, kept).counts
             why = why_not_compared(counts, before)
             if why:
                 made = changed(made, note=made.note or why)
@@ -177,10 +170,10 @@ class ScoreMonitor(Tabular):
                 n_looks += 1
                 spent = self.settings["false_alarms"] / (n_looks * (n_looks + 1))
                 made = changed(made, drift=compare(counts, before, spent))
-        self.state = MonitorState(self.settings, n_looks, (*kept, made))
+        self.state = states.MonitorState(self.settings, n_looks, (*kept, made))
         return made
 
-    def _earlier(self, name: object, replacing: bool) -> tuple[MonitorPartition, ...]:
+    def _earlier(self, name: object, replacing: bool) -> tuple[states.MonitorPartition, ...]:
         """Return the partitions that stay, if a partition of this name can be added."""
         if not isinstance(name, str):
             raise valid.bad_type("name", "a text", name)
@@ -197,7 +190,7 @@ class ScoreMonitor(Tabular):
         hint = None if replacing else "replace=True replaces the last partition"
         raise valid.bad_value("name", must, valid.show(name), hint)
 
-    def _evaluated(self, name: str, counts: ScoreCounts) -> MonitorPartition:
+    def _evaluated(self, name: str, counts: ScoreCounts) -> states.MonitorPartition:
         """Return the results of a partition, as `evaluate` finds them."""
         options = {name: self.settings[name] for name in MonitorKeywords.__annotations__}
         if options["alpha"] is not None:  # then no interval needs replicates
@@ -217,7 +210,7 @@ class ScoreMonitor(Tabular):
             if not report.contradicted:
                 found["auc"] = report.intervals.get("roc_auc") or _point(report.auc, level)
             found["findings"] = tuple(each.code for each in warnings_of_data(report.findings))
-        return MonitorPartition(
+        return states.MonitorPartition(
             name=name,
             n_labeled=counts.n_labeled,
             n_unlabeled=counts.n_unlabeled,
@@ -243,7 +236,7 @@ class ScoreMonitor(Tabular):
             The monitor. Damaged files, files of another kind and files that purecover 0.1 or
             0.2.0.dev0 wrote are refused.
         """
-        found = read_state(as_path(path))
+        found = states.read_state(states.as_path(path))
         monitor = cls(**found.settings)
         monitor.state = found
         return monitor
@@ -257,8 +250,8 @@ class ScoreMonitor(Tabular):
         path : str or path
             The file. Processes take turns by a lock file, its name with ``.lock`` at the end.
         """
-        with locked(as_path(path)) as target:
-            write_state(target, self.state)
+        with states.locked(states.as_path(path)) as target:
+            states.write_state(target, self.state)
 
     @classmethod
     @public
@@ -293,7 +286,7 @@ class ScoreMonitor(Tabular):
         """
         asked = settings or {}
         wanted = cls(**asked)
-        with locked(as_path(path)) as target:
+        with states.locked(states.as_path(path)) as target:
             monitor = cls.load(target) if target.exists() else wanted
             for key in asked:
                 stored = monitor.settings[key]
@@ -302,7 +295,7 @@ class ScoreMonitor(Tabular):
                     hint = "leave it out, or start a new state file"
                     raise valid.bad_value(key, must, valid.show(asked[key]), hint)
             monitor.add(name, scores, labeled, replace=replace)
-            write_state(target, monitor.state)
+            states.write_state(target, monitor.state)
         return monitor
 
     def to_dict(self) -> dict[str, Any]:

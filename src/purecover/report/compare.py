@@ -25,11 +25,7 @@ from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.replicates import MANY_THRESHOLDS, BootstrapResult
 from purecover.intervals.resampling import Replayed
-from purecover.proportions import (
-    MixtureProportions,
-    ProportionEstimator,
-    ProportionKeywords,
-)
+from purecover.proportions import MixtureProportions, ProportionEstimator, ProportionKeywords
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
 from purecover.report.compared_rows import count_compared, read_compared, thresholds_of

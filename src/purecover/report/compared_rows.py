@@ -12,7 +12,7 @@ import numpy as np
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._typing import FloatArray
-from purecover.engines.bins import JointCells
+from purecover.engines.bins import JointCells, changed
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.resampling import thinned_to_draw
 from purecover.report import pipeline
@@ -69,12 +69,7 @@ class ComparedScores:
         for name, counts in paired.counts.items():
             labeled, unlabeled = (side[0] for side in paired.tally(name, drawn))
             if (labeled != counts.labeled).any() or (unlabeled != counts.unlabeled).any():
-                raise valid.bad_value(
-                    "data",
-                    "the same each time it is evaluated",
-                    f"other rows in column {name!r} the second time",
-                    "store or cache it first: random numbers and samples are drawn anew each time",
-                )
+                raise changed("data", f"other rows in column {name!r} the second time")
 
     def drawn_by(self, judged: Any) -> str | None:
         """Return the score by which judged rows were drawn, if their design says so."""

@@ -23,15 +23,8 @@ from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
+from purecover.report import pipeline
 from purecover.report.pages import Paged
-from purecover.report.pipeline import (
-    ReportSettings,
-    Request,
-    ScoredRows,
-    SettingKeywords,
-    Shares,
-    recover,
-)
 from purecover.report.results import PUReport
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
 
@@ -307,13 +300,13 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     meet replicates of alpha and beta at random. Were both from the same rows, they would vary
     together, and the AUC less: these intervals are wide rather than narrow.
     """
-    asked = Request.among({**job.options, "random_state": seed})
+    asked = pipeline.Request.among({**job.options, "random_state": seed})
     only = None if job.keep else job.metrics
     known = None if first is None else first.report
     if first is None or known is None or known.estimation is None:
-        return asked.report(ScoredRows(counts), only=only)
-    shares = Shares(asked.given, known.estimation.proportions)
-    found = recover(ScoredRows(counts), shares, asked.settings, only=only)
+        return asked.report(pipeline.ScoredRows(counts), only=only)
+    shares = pipeline.Shares(asked.given, known.estimation.proportions)
+    found = pipeline.recover(pipeline.ScoredRows(counts), shares, asked.settings, only=only)
     replicates = None
     if known.bootstrap is not None:
         drawn = known.bootstrap.replicates
@@ -323,7 +316,7 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     return found.report(known.estimation, replicates, reference=seen_in)
 
 
-class ManyKeywords(SettingKeywords, total=False):
+class ManyKeywords(pipeline.SettingKeywords, total=False):
     """How the reports of all rows are made."""
 
     threshold: float | None
@@ -446,7 +439,7 @@ def evaluate_many(
     valid.check_jobs(n_jobs)
     min_rows = valid.check_integer("min_rows", min_rows, low=1)
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
-    checked = ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
+    checked = pipeline.ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
     own_seed = valid.kept_seed(checked.random_state)
     seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(data, labeled, score, by, sample_weight)

@@ -329,7 +329,7 @@ def count_lazy(
     frame: Any, names: dict[str, str], labels: dict[str, object], keep: float | None
 ) -> ScoreCounts:
     """Count a frame whose rows stay where they are; no bin lies across ``keep``."""
-    return ScoreCounts._count_frame(frame, names, labels, {"tolerance": 1e-4, "keep": keep})[None]
+    return ScoreCounts._count_frame(frame, names, labels, {"keep": keep})[None]
 
 
 def refuse_with_lazy(given: Mapping[str, Any], *parameters: str) -> None:
@@ -674,11 +674,21 @@ class Recovery:
             notes = (*estimate.notes, f"alpha and beta are estimated from {reference}")
             estimate = replace(estimate, identification=ends, notes=notes)
         audit = given.proportions if isinstance(given.proportions, UncertainProportions) else None
-        contradicted = self._contradicts(estimate, audit, drawn)
+        proportions, roc = self.roc.proportions, self.roc
+        contradicted = roc.auc_direct > 1 and (
+            least_delta(counts) > largest_delta(estimate, proportions, audit)
+        )
+        if contradicted and not independent:
+            # How much further chance goes with groups, only replicates know.
+            asked = drawn
+            if asked is None:
+                asked = replace(self, only=("roc_auc",)).resample(None, GROUP_RESAMPLES, 0)
+            # As far as two standard errors.
+            contradicted = bool(np.quantile(asked.replicates["roc_auc"], 0.02275) > 1)
 
         options = MetricOptions.among(vars(settings))
         optimism = None if drawn is None else drawn.optimism
-        gain, proportions = optimism or (0.0, 0.0), self.roc.proportions
+        gain = optimism or (0.0, 0.0)
         metrics = formulas.metrics_from_roc(
             self.roc,
             self.roc_pr,
@@ -694,8 +704,7 @@ class Recovery:
         if "auc_pr" in metrics:
             areas = metrics["auc_pr"], metrics.observed["auc_pr"]
         pr = pr_from_roc(self.roc_pr, counts, metrics.prior, options.area, areas=areas)
-        confusion = formulas.confusion_from_roc(self.roc, counts, self.threshold, optimism=gain)
-        roc = self.roc
+        confusion = formulas.confusion_from_roc(roc, counts, self.threshold, optimism=gain)
         intervals: dict[str, Interval] = {}
         if contradicted:
             auc = math.nan
@@ -766,24 +775,6 @@ class Recovery:
             review=settings.review,
             at_least=dict(settings.at_least or {}),
         )
-
-    def _contradicts(
-        self,
-        estimate: PriorEstimate | None,
-        audit: UncertainProportions | None,
-        drawn: BootstrapResult | None,
-    ) -> bool:
-        """Return whether the scores contradict alpha and beta by more than chance explains."""
-        if self.roc.auc_direct <= 1:
-            return False
-        if least_delta(self.rows.counts) <= largest_delta(estimate, self.roc.proportions, audit):
-            return False
-        if self.rows.n_groups is None:
-            return True
-        if drawn is None:  # how much further chance goes with groups, only replicates know
-            drawn = replace(self, only=("roc_auc",)).resample(None, GROUP_RESAMPLES, 0)
-        # As far as two standard errors.
-        return bool(np.quantile(drawn.replicates["roc_auc"], 0.02275) > 1)
 
     def _true_figures(self, truth: TrueCounts) -> TrueFigures:
         """Return the metrics measured on the true classes."""

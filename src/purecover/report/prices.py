@@ -64,6 +64,10 @@ def find_prices(
     with the purity :math:`\beta`; by whether alpha is at most a limit; or by whether beta is 1.
     Precision at ``threshold`` is the purity of the unlabeled above it.
     """
+    from scipy.special import ndtri
+
+    from purecover.estimators.reference import COUPLING
+
     inner = getattr(estimator, "estimator", estimator)
     if now is None or not hasattr(inner, "draws") or counts.auc_pu <= 0.5:
         return ()
@@ -71,8 +75,11 @@ def find_prices(
     draws = inner.draws(N_DRAWS)
     draws = draws if inner is estimator else estimator.of_draws(draws)
     error = float(np.sqrt(np.clip(np.nan_to_num(counts.auc_pu_variance, posinf=0.25), 0, None)))
-    noise = error * np.random.default_rng(0).standard_normal(len(draws))
     delta = draws[:, 1] - draws[:, 0]
+    # As in a report, a sample whose AUC is high by chance calls for less correction.
+    place = (np.argsort(np.argsort(delta)) + 0.5) / N_DRAWS
+    chance = np.random.default_rng(0).standard_normal(N_DRAWS)
+    noise = error * (COUPLING * ndtri(place) + (1 - COUPLING**2) ** 0.5 * chance)
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
 
     def ends(values: FloatArray, weights: FloatArray) -> FloatArray:

@@ -25,16 +25,9 @@ from purecover.recovery.curves import RecoveredPr, RecoveredRoc
 from purecover.recovery.hidden import HiddenPositives, recover_hidden
 from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
+from purecover.report import saving
 from purecover.report.pages import Paged
 from purecover.report.prices import Price, estimate_by_others
-from purecover.report.saving import (
-    MAX_THRESHOLDS,
-    SCHEMA,
-    TrueFigures,
-    read_fields,
-    report_source,
-    saved_bands,
-)
 
 HARDER = (0.5, 0.6, 0.7, 0.8, 0.9)
 """Values of theta for which metrics are shown."""
@@ -112,7 +105,7 @@ class PUReport(Paged, Frozen):
     checks: tuple[CheckResult, ...]
     bootstrap: BootstrapResult | None
     estimation: PriorEstimate | None
-    truth: TrueFigures | None
+    truth: saving.TrueFigures | None
     threshold_chosen: bool
     random_state: int | None
     contradicted: bool
@@ -279,12 +272,12 @@ class PUReport(Paged, Frozen):
         if counts is not None:
             valid.check_flag("counts", counts)
         else:
-            counts = self.counts.n_thresholds <= MAX_THRESHOLDS
+            counts = self.counts.n_thresholds <= saving.MAX_THRESHOLDS
         drawn, truth, hidden = self.bootstrap, self.truth, self.contradicted
         bands = {}
         if drawn is not None:
             names = ("roc_band", "pr_band")
-            bands = {name: saved_bands(getattr(drawn, name), hidden) for name in names}
+            bands = {name: saving.saved_bands(getattr(drawn, name), hidden) for name in names}
         curve = None
         if truth is not None and counts:
             roc = truth.roc
@@ -295,7 +288,7 @@ class PUReport(Paged, Frozen):
             self.counts,
             self.roc,
             self.pr,
-            schema=SCHEMA,
+            schema=saving.SCHEMA,
             # Not imported: the package's front stands above this layer, and is loaded already.
             version=sys.modules["purecover"].__version__,
             auc_repaired=self.roc.auc,
@@ -356,7 +349,7 @@ class PUReport(Paged, Frozen):
         InvalidInputError
             If a field is missing or wrong; the message names it.
         """
-        return cls(**read_fields(report_source("data"), data))
+        return cls(**saving.read_fields(saving.report_source("data"), data))
 
     @classmethod
     @public
@@ -374,8 +367,8 @@ class PUReport(Paged, Frozen):
         PUReport
             As from :meth:`from_dict`.
         """
-        source = report_source("text")
-        return cls(**read_fields(source, source.parse(text)))
+        source = saving.report_source("text")
+        return cls(**saving.read_fields(source, source.parse(text)))
 
     @staticmethod
     def json_schema() -> dict[str, Any]:

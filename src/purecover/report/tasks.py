@@ -75,12 +75,12 @@ def count_parts(frame: Any, columns: Columns, labels: dict[str, Any], min_rows: 
     weight = {} if columns.weight is None else {"sample_weight": columns.weight}
     by = {} if columns.by is None else {"by": columns.by}
     found: dict[tuple[Any, str], ScoreCounts | str] = {}
-    errors, how = [], {"tolerance": 1e-4, "one_sided": True}
+    errors = []
     for label, scores in columns.scores.items():
         for score in scores:
             try:
                 names = {"score": score, "labeled": str(label), **weight, **by}
-                counted = ScoreCounts._count_frame(frame, names, labels, how)
+                counted = ScoreCounts._count_frame(frame, names, labels, {"one_sided": True})
             except InvalidInputError as error:
                 if by:  # which tasks there are remains unknown
                     raise
