@@ -9,15 +9,14 @@ without a posterior of the scores (the plain audit), and alpha known.
 from __future__ import annotations
 
 import argparse
-import json
 import os
+import pickle
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,17 +121,15 @@ def judged(
 
 
 FORMER = """
-import json, sys, warnings
-import numpy as np
+import pickle, sys, warnings
 import purecover as pu
 from studies.judge import Problem, reports
 warnings.simplefilter("ignore")
-scores, labeled, truth, (alpha, review, cut, k, n) = np.load(sys.argv[1]).values()
-audit = pu.audit.top_audit(pu.ScoreCounts.from_scores(scores, labeled), cut, int(k), int(n))
-fitted = pu.estimators.ReferencePosterior(clean="always").fit(scores, labeled)
+rows, cut, k, n = pickle.load(sys.stdin.buffer)
+audit = pu.audit.top_audit(pu.ScoreCounts.from_scores(*rows[:2]), cut, k, n)
+fitted = pu.estimators.ReferencePosterior(clean="always").fit(*rows[:2])
 known = pu.audit.combine_audit(fitted, audit)
-problem = Problem(scores, labeled, truth, alpha, 1.0, int(review))
-print(json.dumps(reports(problem, proportions=known)))
+sys.stdout.buffer.write(pickle.dumps(reports(Problem(*rows), proportions=known)))
 """
 """What a former version does with judged rows, in a process of its own."""
 
@@ -142,14 +139,13 @@ def by_former(
 ) -> tuple[Figures, bool]:
     """What a report of a former version says after the same verdicts."""
     drawn = pu.audit.draw(problem.scores, problem.labeled, n, random_state=rng)
-    found = problem.truth[drawn.rows].sum()
-    known = problem.alpha, problem.review, drawn.cuts[0], found, n
+    rows = tuple(problem), drawn.cuts[0], int(problem.truth[drawn.rows].sum()), n
     path = {"PYTHONPATH": f"{source}/src{os.pathsep}{Path(__file__).parents[1]}"}
-    with TemporaryDirectory() as folder:
-        np.savez(f"{folder}/rows.npz", *problem[:3], known)
-        command = [sys.executable, "-c", FORMER, f"{folder}/rows.npz"]
-        done = subprocess.run(command, env=os.environ | path, stdout=subprocess.PIPE, check=True)
-    return {name: tuple(each) for name, each in json.loads(done.stdout).items()}, False
+    command, given = [sys.executable, "-c", FORMER], pickle.dumps(rows)
+    done = subprocess.run(
+        command, input=given, env=os.environ | path, stdout=subprocess.PIPE, check=True
+    )
+    return pickle.loads(done.stdout), False  # noqa: S301 - of our own process
 
 
 Run = Callable[[Problem, np.random.Generator], tuple[Figures, bool]]
@@ -243,12 +239,11 @@ def measure_rare(problem: RealProblem, seed: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng([seed, 1000])
     hidden = int(RARE * N_RARE)
     sides = [each / each.sum() for each in (problem.positive, problem.negative)]
-    bins = np.arange(sides[0].size, dtype=np.float64)
-    sizes = [(N_RARE_LABELED, sides[0]), (hidden, sides[0]), (N_RARE - hidden, sides[1])]
-    parts = [rng.choice(bins, n, p=side) for n, side in sizes]
+    lengths = N_RARE_LABELED, hidden, N_RARE - hidden
+    parts = zip(lengths, (sides[0], sides[0], sides[1]), strict=True)
+    scores = np.concatenate([rng.choice(side.size, n, p=side) for n, side in parts])
     # No two rows have the same score: a bin holds many more rows here than where it comes from.
-    scores = np.concatenate(parts) + rng.random(sum(map(len, parts)))
-    lengths = [len(part) for part in parts]
+    scores = scores + rng.random(scores.size)
     labeled, truth = np.repeat([1, 0, 0], lengths), np.repeat([1, 1, 0], lengths)
     rare = Problem(scores, labeled, truth, hidden / N_RARE, 1.0, BUDGET)
     group = f"Precision among {BUDGET} of {N_RARE:,} rows, {100 * RARE:g} % of them positive"
@@ -267,11 +262,10 @@ def lines(group: str, rows: Sequence[dict[str, Any]]) -> Iterable[str]:
     names = list(dict.fromkeys(row["name"] for row in rows))
     yield f"## {group}\n"
     said = {name: [row for row in rows if row["name"] == name] for name in names}
-    doubts = {
-        name: [row["doubt"] for row in found if "doubt" in row] for name, found in said.items()
-    }
     shares = [
-        f"{name}: {100 * np.mean(found):.0f} %" for name, found in doubts.items() if "row" in name
+        f"{name}: {100 * np.mean([row['doubt'] for row in found if 'doubt' in row]):.0f} %"
+        for name, found in said.items()
+        if "row" in name
     ]
     yield f"A check says that labels are not at random, or verdicts wrong: {'; '.join(shares)}.\n"
     heads = ["known", "problems", "error", "bias", "width", "holds", "interval score"]
