@@ -106,6 +106,7 @@ paper: $(VENV)/.dev ## Run the quick study of the paper and write paper.html (fi
 reality: $(VENV)/.dev ## Judge reports on real problems that nothing learned from (a quarter of an hour)
 	$(BIN)/python -m studies.reality --jobs 2 $(ARGS)
 	$(BIN)/python -m studies.real_labels --jobs 2
+	$(BIN)/python -m studies.real_labels --jobs 2 --once
 
 trust: $(VENV)/.dev ## Study intervals of the AUC where an assumption fails
 	$(BIN)/python -m studies.trust --jobs 2 $(ARGS)

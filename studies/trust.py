@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
@@ -33,14 +32,11 @@ from purecover import audit, simulate
 from purecover.checks import CHECKS
 from purecover.exceptions import PurecoverWarning
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Rows = tuple[Any, Any, dict[str, Any], float]
 """Scores, labels, further arguments of ``evaluate``, and the true AUC."""
 
 ALPHA = 0.25
 N_LABELED, N_UNLABELED = 500, 5000
-FEW = 50
 FAMILY = 5
 N_NOISE = 100
 """Features of the trained models that mean nothing."""
@@ -69,24 +65,12 @@ def clear_first(rng: np.random.Generator, **given: Any) -> Rows:
     """The higher a positive scores, the more likely its label."""
     n_positive = N_LABELED + round(ALPHA * N_UNLABELED)
     positive = rng.normal(2.0, 1.0, n_positive)
-    chosen = rng.choice(n_positive, N_LABELED, replace=False, p=_normalized(expit(positive - 2.0)))
+    ease = expit(positive - 2.0)
+    chosen = rng.choice(n_positive, N_LABELED, replace=False, p=ease / ease.sum())
     labeled = np.zeros(N_LABELED + N_UNLABELED, dtype=bool)
     labeled[chosen] = True
     negative = rng.normal(0.0, 1.0, labeled.size - n_positive)
     return np.concatenate((positive, negative)), labeled, given, WORLD.auc
-
-
-def few_labels(rng: np.random.Generator, **given: Any) -> Rows:
-    """As where all holds, with a tenth of the labels."""
-    sample = WORLD.sample(FEW, N_UNLABELED, alpha=ALPHA, random_state=rng)
-    return sample.scores, sample.labeled, given, WORLD.auc
-
-
-def nothing_pure(rng: np.random.Generator, **given: Any) -> Rows:
-    """The highest scores keep a constant share of negatives."""
-    world = simulate.laplace(2.0)
-    sample = world.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
-    return sample.scores, sample.labeled, given, world.auc
 
 
 def two_kinds(
@@ -141,10 +125,6 @@ def trained(rng: np.random.Generator, *, own_rows: bool) -> Rows:
     return scores, labeled, {"alpha": ALPHA}, float(np.mean(areas))
 
 
-def _normalized(weights: FloatArray) -> FloatArray:
-    return weights / weights.sum()
-
-
 @dataclass(frozen=True)
 class Situation:
     """Where data sets come from, and what ``evaluate`` is told."""
@@ -186,9 +166,14 @@ SITUATIONS = {
         )
         for words, judged in (("", 0), ("ten labeled and ten unlabeled rows judged, ", 10))
     },
-    "50 labeled, alpha estimated": _estimated(few_labels),
+    "50 labeled, alpha estimated": _estimated(
+        other_world, world=WORLD, alpha=ALPHA, sizes=(50, N_UNLABELED)
+    ),
     "clear positives labeled first, alpha estimated": _estimated(clear_first),
-    "nothing pure at the top, alpha estimated": _estimated(nothing_pure),
+    # The highest scores keep a constant share of negatives.
+    "nothing pure at the top, alpha estimated": _estimated(
+        other_world, world=simulate.laplace(2.0), alpha=ALPHA, sizes=USUAL
+    ),
     "two of five positives score as negatives, alpha estimated": _estimated(
         two_kinds, means=(3.0, 0.0), share=0.6, sizes=USUAL
     ),

@@ -142,8 +142,6 @@ class Multinomial:
 
     def _poisson(self, rng: np.random.Generator, size: int) -> IntArray:
         small = self._small
-        if small.all():
-            return self._look_up(rng, size)
         drawn = np.empty((size, small.size), dtype=np.int64)
         drawn[:, ~small] = rng.poisson(self._mean[~small], (size, np.count_nonzero(~small)))
         if small.any():
