@@ -31,7 +31,7 @@ from tests.open_duckdb import connect
 
 import purecover as pu
 from purecover import ScoreCounts
-from purecover.app.jobs import Evaluate, ReportRequest
+from purecover.app.jobs import ANSWERS, Evaluate, ReportRequest
 from purecover.cli import _worker
 from purecover.exceptions import PurecoverError
 
@@ -580,7 +580,7 @@ def test_answers_in_a_file_are_met_by_all_doors(tmp_path, capsys, monkeypatch):
     expected = pu.evaluate(sample.scores, sample.labeled, judged=judged, n_resamples=25).to_dict()
     head, *lines = design.to_csv().splitlines()
     answers = [f"{line}{word}" for line, word in zip(lines, sample.truth[design.rows], strict=True)]
-    for name in ("dropped.judged.csv", _worker.ANSWERS):
+    for name in ("dropped.judged.csv", ANSWERS):
         Path(tmp_path, name).write_text("\n".join([head, *answers]))
     typed = case.options()
     for more in (["--judged"], [f"--judged={tmp_path / 'dropped.judged.csv'}"]):

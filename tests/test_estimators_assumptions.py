@@ -16,12 +16,6 @@ from purecover.estimators.scar import _distances, _permutation_test, scar_test
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
 
-GOOD_WORLDS = {
-    "binormal": simulate.binormal(3),
-    "laplace": simulate.laplace(4),
-    "beta": simulate.beta((6, 2), (2, 6)),
-}
-
 
 def with_stragglers(n_low: int, n_labeled: int = 200, n_unlabeled: int = 1000) -> ScoreCounts:
     """Distinct scores; so many labeled among the lowest fifth of the unlabeled."""
@@ -40,19 +34,6 @@ def test_the_p_value_is_a_binomial_tail(n_low: int, n_labeled: int) -> None:
     assert found.p_value == pytest.approx(expected, rel=1e-9)
     assert found.clean is bool(expected > 0.05)
     assert isinstance(found, CleanTest)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", GOOD_WORLDS)
-@pytest.mark.parametrize("alpha", [0.1, 0.5])
-def test_level(name: str, alpha: float) -> None:
-    world = GOOD_WORLDS[name]
-    rejected = sum(
-        not clean_test(world.sample(300, 1500, alpha=alpha, random_state=seed).counts).clean
-        for seed in range(100)
-    )
-    # Of 100 at a level of 5 %, more than 11 happen once in 200 times.
-    assert rejected <= 11
 
 
 def test_ties_at_the_border_are_divided() -> None:

@@ -222,8 +222,6 @@ def rewrite(path: Path, old: str, new: str) -> None:
     ("damage", "says"),
     [
         (lambda p: p.write_bytes(p.read_bytes()[:-100]), "text of a monitor"),
-        (lambda p: p.write_text("[" * 100_000), "text of a monitor"),
-        (lambda p: p.write_text('{"a": 1}'), "without a field 'schema'"),
         (lambda p: rewrite(p, "monitor/2", "monitor/1"), "is 'purecover.monitor/2', got"),
         (lambda p: rewrite(p, '"n_labeled": 100', '"n_labeled": 101'), "changed or damaged"),
         (lambda p: (p.unlink(), p.mkdir()), "can be read and written"),

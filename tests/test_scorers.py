@@ -47,21 +47,6 @@ def test_every_metric_scores(name: str, data: tuple[np.ndarray, ...]) -> None:
     assert pickle.loads(pickle.dumps(scorer))(model, X, labeled) == score  # noqa: S301
 
 
-@pytest.mark.slow
-def test_cross_validate_is_close_to_the_truth(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, _ = data
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    scoring = {
-        "auc": pu.make_pu_scorer("roc_auc", alpha=0.25),
-        "f1": pu.make_pu_scorer("f1", alpha=0.25),
-        "naive": "roc_auc",
-    }
-    result = cross_validate(LogisticRegression(), X, labeled, scoring=scoring, cv=folds)
-    world_auc = pu.simulate.binormal(2.0).auc
-    assert result["test_auc"].mean() == pytest.approx(world_auc, abs=0.02)
-    assert result["test_naive"].mean() < world_auc - 0.05
-
-
 def test_sample_weight_by_metadata_routing(data: tuple[np.ndarray, ...]) -> None:
     X, labeled, _ = data
     weight = np.random.default_rng(99).random(labeled.size)

@@ -334,7 +334,7 @@ class Worker:
         try:
             line = await self.process.stdout.readline()
             found: Answer = msgspec.convert(json.loads(line), Answer)
-        except ValueError as error:  # no line, no JSON, far too long a line, or none of ours
+        except (ValueError, msgspec.DecodeError) as error:  # no line or JSON, or none of ours
             raise LostError from error
         return found
 

@@ -109,8 +109,7 @@ def judge_rows(task: jobs.Judge) -> jobs.Judged:
         for row in judging.upcoming(_UPCOMING)
     ]
     ends = (0.0, 1.0) if interval is None else (interval.low, interval.high)
-    said = judging.tally()
-    yes, no, skip = said["yes"], said["no"], said["skip"]
+    yes, no, skip = (judging.tally()[word] for word in ("yes", "no", "skip"))
     return jobs.Judged(upcoming, *ends, status, yes, no, skip, remarks(judging))
 
 

@@ -399,7 +399,7 @@ class DataFile:
         files = f"[{files}], hive_partitioning=false"
         if self.kind == "parquet":
             return f"read_parquet({files})"
-        files += f", compression={'gzip' if self.packed else 'none'!r}"
+        files += f", compression={'gzip' if self.packed else 'uncompressed'!r}"
         if self.kind == "jsonl":
             types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in dict.fromkeys(columns))
             return f"read_json({files}, maximum_object_size={MAX_LINE}, " + (

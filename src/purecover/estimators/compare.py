@@ -25,7 +25,7 @@ from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
 from purecover.exceptions import PurecoverError
 from purecover.intervals import resampling
 from purecover.intervals.interval import check_level
-from purecover.proportions import percent_hint
+from purecover.proportions import check_share
 from purecover.recovery.rates import effective_sizes
 
 DEFAULT = "default"
@@ -116,34 +116,23 @@ def compare_priors(
     ['NoisyLabels(BBE)', 'NoisyLabels(RocSlope)']
     """
     if beta is not None:
-        beta = valid.check_real(
-            "beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta)
-        )
+        beta = check_share("beta", beta, closed="right")
     level = check_level(confidence_level)
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
     valid.check_progress(progress)
     # One seed for all estimators: a row does not depend on which others there are.
     rng, seed = valid.check_random_state(random_state), valid.kept_seed(random_state)
     seed = int(rng.integers(2**32)) if seed is None else seed
-    beside = {
-        "sample_weight": sample_weight,
-        "groups": groups,
-        "positive_label": positive_label,
-        "negative_label": negative_label,
-    }
-    if isinstance(scores, ScoreCounts):
-        ScoreCounts._of(scores, labeled, **beside)  # refuses what is too much
-    elif labeled is None:
-        must = "given with scores: for each, whether the row carries the label"
-        raise valid.bad_type("labeled", must, labeled)
     refuse_frame(scores)
+    beside = {"sample_weight": sample_weight, "groups": groups}
+    beside |= {"positive_label": positive_label, "negative_label": negative_label}
     resampler = None
-    if groups is not None:
+    if groups is None or isinstance(scores, ScoreCounts):  # which takes no groups
+        given = {name: value for name, value in beside.items() if value is not None}
+        counts = ScoreCounts._of(scores, labeled, **given)
+    else:
         resampler = resampling.group_resampler(scores, labeled, **beside)
         counts = resampler.counts
-    else:
-        del beside["groups"]
-        counts = ScoreCounts._of(scores, labeled, **beside)
     check_both_sides(counts)
     chosen = _choose(estimators, noisy=beta is None)
     default = type(default_estimator()), repr(default_estimator())

@@ -106,10 +106,8 @@ def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
     n, k = values.size, min(neighbors, (values.size - 1) // 2)
     found = values.copy()
     for i in range(k):
-        found[i], found[n - 1 - i] = (
-            np.median(values[: 2 * i + 1]),
-            np.median(values[n - 1 - 2 * i :]),
-        )
+        found[i] = np.median(values[: 2 * i + 1])
+        found[n - 1 - i] = np.median(values[n - 1 - 2 * i :])
     windows = np.lib.stride_tricks.sliding_window_view(values, 2 * k + 1)
     found[k : n - k] = np.partition(windows, k, axis=1)[:, k]
     return found
@@ -130,13 +128,14 @@ LARGE_TIE = 0.05
 
 
 class Prior(NamedTuple):
-    """Shares of positives that explain a ratio of densities."""
+    """Share of positives that explains a ratio of densities.
+
+    ``em`` is the limit of the iteration, and ``grid`` the kink of its error on a grid.
+    """
 
     a: float
     em: float
-    """The limit of the iteration."""
     grid: float
-    """The kink of its error on a grid."""
     iterations: int
 
 

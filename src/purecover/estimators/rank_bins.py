@@ -90,15 +90,8 @@ class RankBins:
 
     def tempered(self, factor: float) -> RankBins:
         """Divide all counts by a factor, as if there were fewer rows."""
-        if factor == 1:
-            return self
-        return replace(
-            self,
-            labeled=self.labeled / factor,
-            total=self.total / factor,
-            labeled_unit=self.labeled_unit / factor,
-            unlabeled_unit=self.unlabeled_unit / factor,
-        )
+        names = ("labeled", "total", "labeled_unit", "unlabeled_unit")
+        return replace(self, **{name: getattr(self, name) / factor for name in names})
 
     def tally(self, labeled: CountArray, unlabeled: CountArray) -> tuple[FloatArray, FloatArray]:
         """Labeled and all rows of replicates, shape (n_replicates, n_bins)."""

@@ -199,7 +199,8 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     """Return names, differences from the baseline, and curves as they are drawn.
 
     A difference is a row of the number of the model, the estimate, both ends, and the share of
-    replicates in which it is better; null where something is undefined.
+    replicates in which it is better; null where something is undefined. Models that alpha and beta
+    contradict have no curves.
     """
     names = list(comparison.names)
     first = comparison.reports[comparison.baseline]
@@ -212,31 +213,23 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
         for metric in metrics
         for better in [comparison.better.get(metric, {})]
     }
+    curves: dict[str, list[dict[str, Any]]] = {"roc": [], "pr": []}
+    for name, report in comparison.reports.items():
+        roc, pr = report.roc, report.pr
+        area = math.nan if report.infeasible else report.auc
+        both = (("roc", area, roc.fpr, roc.tpr), ("pr", pr.auc_pr, pr.recall, pr.precision))
+        for kind, area, x, y in () if report.contradicted else both:
+            points = [each.round(6).tolist() for each in svg.drawn_points(x, y)]
+            about = {"name": name, "label": shortened(name, MAX_NAME), "area": plain(area)}
+            curves[kind].append(about | dict(zip("xy", points, strict=True)))
     return {
         "names": names,
         "baseline": names.index(comparison.baseline),
         "metrics": [{"name": m, "title": answers.title_of(m, options)} for m in metrics],
         "differences": differences,
         "prior": first.pr.prior,
-        "curves": comparison_curves(comparison),
+        "curves": curves,
     }
-
-
-def comparison_curves(comparison: ScoreComparison) -> dict[str, list[dict[str, Any]]]:
-    """Recovered curves with their areas of all models that alpha and beta do not contradict."""
-    found: dict[str, list[dict[str, Any]]] = {"roc": [], "pr": []}
-    for name, report in comparison.reports.items():
-        if report.contradicted:
-            continue
-        roc, pr = report.roc, report.pr
-        for kind, area, x, y in (
-            ("roc", math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr),
-            ("pr", pr.auc_pr, pr.recall, pr.precision),
-        ):
-            points = [each.round(6).tolist() for each in svg.drawn_points(x, y)]
-            about = {"name": name, "label": shortened(name, MAX_NAME), "area": plain(area)}
-            found[kind].append(about | dict(zip("xy", points, strict=True)))
-    return found
 
 
 def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> str:

@@ -142,8 +142,6 @@ class Multinomial:
 
     def _poisson(self, rng: np.random.Generator, size: int) -> IntArray:
         small = self._small
-        if small.all():
-            return self._look_up(rng, size)
         drawn = np.empty((size, small.size), dtype=np.int64)
         drawn[:, ~small] = rng.poisson(self._mean[~small], (size, np.count_nonzero(~small)))
         if small.any():
@@ -402,14 +400,16 @@ class Replayed:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Replicates, one row each; ``n_rejected`` is how many were left out up to the last."""
+    """Replicates, one row each; ``n_rejected`` is how many were left out up to the last.
+
+    ``labeled_share`` is given where alpha follows from it; else it is that of the replicate.
+    """
 
     labeled: CountArray
     unlabeled: CountArray
     shares: Shares
     n_rejected: int = 0
     labeled_share: FloatArray | None = None
-    """Of rows that are labeled, where alpha follows from it; else that of the replicate."""
 
     def each(
         self, counts: ScoreCounts, proportions: MixtureProportions
