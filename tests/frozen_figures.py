@@ -26,8 +26,7 @@ def _world(
     labeled = np.repeat([True, False], [n_labeled, n_unlabeled])
     right, hidden = round(beta * n_labeled), round(alpha * n_unlabeled)
     positive = np.repeat(
-        [True, False, True, False],
-        [right, n_labeled - right, hidden, n_unlabeled - hidden],
+        [True, False, True, False], [right, n_labeled - right, hidden, n_unlabeled - hidden]
     )
     return rng.normal(size=labeled.size) + separation * positive, labeled
 

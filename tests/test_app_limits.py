@@ -28,27 +28,10 @@ import pytest
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
 from starlette.exceptions import HTTPException
-from tests.app_server import (
-    COLUMNS,
-    OBEDIENT,
-    TOKEN,
-    command,
-    running,
-    send,
-    start,
-    wait_for,
-)
+from tests.app_server import COLUMNS, OBEDIENT, TOKEN, command, running, send, start, wait_for
 
 from purecover.app import server
-from purecover.app.jobs import (
-    Evaluate,
-    Look,
-    Pool,
-    ReportRequest,
-    Settings,
-    WorkError,
-    pack,
-)
+from purecover.app.jobs import Evaluate, Look, Pool, ReportRequest, Settings, WorkError, pack
 from purecover.app.server import Site
 from purecover.app.store import Store
 from purecover.cli import main
@@ -129,10 +112,7 @@ def ask_by_hand(site: Site, messages: list[dict[str, Any]]) -> set[str]:
         "scheme": "http",
         "path": "/api/files",
         "query_string": b"name=a.csv",
-        "headers": [
-            (b"host", b"127.0.0.1"),
-            (b"authorization", f"Bearer {TOKEN}".encode()),
-        ],
+        "headers": [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {TOKEN}".encode())],
     }
 
     async def talk() -> set[str]:
@@ -339,7 +319,6 @@ def test_a_crowd_without_the_token_neither_fills_the_log_nor_keeps_the_owner_out
             for each in crowd:
                 each.close()
         process.terminate()
-        assert process.stderr is not None
         assert process.stderr.read() == ""
     finally:
         opened.__exit__(None, None, None)
@@ -348,8 +327,7 @@ def test_a_crowd_without_the_token_neither_fills_the_log_nor_keeps_the_owner_out
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
-    ("number", "code"),
-    [("SIGINT", 0), ("SIGTERM", -15), ("SIGHUP", 0), ("SIGKILL", -9)],
+    ("number", "code"), [("SIGINT", 0), ("SIGTERM", -15), ("SIGHUP", 0), ("SIGKILL", -9)]
 )
 def test_the_command_leaves_nothing_however_it_ends(
     number: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -166,14 +166,7 @@ def test_scikit_learn_conventions() -> None:
     assert sum(c["status"] == "passed" for c in checks) > 50
 
 
-@pytest.mark.parametrize(
-    ("no", "yes"),
-    [
-        (False, True),
-        (-1, 1),
-        ("unlabeled", "case"),
-    ],
-)
+@pytest.mark.parametrize(("no", "yes"), [(False, True), (-1, 1), ("unlabeled", "case")])
 def test_classes(no: Any, yes: Any) -> None:
     X, labeled, truth = draw(12, 300, 1200)
     values = np.where(labeled, yes, no)

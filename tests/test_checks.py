@@ -195,10 +195,7 @@ CASES = {
             lambda: drawn(simulate.binormal(2.5), beta=0.9, says=(0.25, 0.75)),
             "fired",
         ),
-        "labeled are the easy positives": (
-            lambda: context_of(easy_positives(), 0.4),
-            "fired",
-        ),
+        "labeled are the easy positives": (lambda: context_of(easy_positives(), 0.4), "fired"),
         "right, clean": (lambda: drawn(BINORMAL), "quiet"),
         "right, noisy labels": (lambda: drawn(BINORMAL, beta=0.75), "quiet"),
         "right, separable": (lambda: drawn(simulate.binormal(20), beta=0.9), "quiet"),
@@ -226,10 +223,7 @@ CASES = {
             lambda: estimated(beta=0.97, beta_estimated=True, clean_p_value=0.06),
             "fired",
         ),
-        "noisy": (
-            lambda: estimated(beta=0.8, beta_estimated=True, clean_p_value=0.001),
-            "fired",
-        ),
+        "noisy": (lambda: estimated(beta=0.8, beta_estimated=True, clean_p_value=0.001), "fired"),
         "probably clean": (
             lambda: estimated(beta=0.99, beta_estimated=True, clean_probability=0.7),
             "quiet",
@@ -307,10 +301,7 @@ CASES = {
             lambda: estimated(beta=0.9, beta_estimated=True, clean_p_value=0.001),
             "not applicable",
         ),
-        "beta given": (
-            lambda: estimated(beta_given=True, clean_p_value=0.001),
-            "not applicable",
-        ),
+        "beta given": (lambda: estimated(beta_given=True, clean_p_value=0.001), "not applicable"),
         "no test": (estimated, "not applicable"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
     },

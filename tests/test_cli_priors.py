@@ -42,10 +42,7 @@ def test_json(run, example) -> None:
         assert said["intervals"]["delta"]["high"] == row.ends("delta")[1]
 
 
-@pytest.mark.parametrize(
-    ("suffix", "magic"),
-    [("svg", b"<?xml"), ("PNG", b"\x89PNG")],
-)
+@pytest.mark.parametrize(("suffix", "magic"), [("svg", b"<?xml"), ("PNG", b"\x89PNG")])
 def test_plot(run, tmp_path: Path, suffix: str, magic: bytes) -> None:
     path = tmp_path / f"priors.{suffix}"
     result = run(EXAMPLE, *QUICK, "--plot", path)

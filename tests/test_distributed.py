@@ -46,10 +46,7 @@ def dask_cluster() -> Iterator[Cluster]:
 
     with (
         LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -31,10 +31,7 @@ CONTEXT = pu.checks.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
 REPORT = pu.evaluate(COUNTS, proportions=PROPORTIONS, n_resamples=0)
 SCORED = pu.compare_scores(
-    {"one": ROWS["scores"], "other": [5, 3, 4, 2, 1, 0]},
-    ROWS["labeled"],
-    alpha=0.2,
-    n_resamples=0,
+    {"one": ROWS["scores"], "other": [5, 3, 4, 2, 1, 0]}, ROWS["labeled"], alpha=0.2, n_resamples=0
 )
 MODEL = {
     "estimator": LogisticRegression(),

@@ -427,10 +427,7 @@ FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
     "elkan-noto": (pu.estimators.ElkanNoto, 1e-9),
     # To a step of the grid, whose origin moves with the ends of the scores.
     "dedpul": (pu.estimators.DEDPUL, 0.0021),
-    "dist-curve": (
-        lambda: systems.DistCurve(n_curves=400),
-        1e-9,
-    ),  # so many that there are chunks
+    "dist-curve": (lambda: systems.DistCurve(n_curves=400), 1e-9),  # so many that there are chunks
     "msgmm": (systems.GaussianMixtures, 0.02),
     "regrouping": (lambda: systems.Regrouping(pu.estimators.BBE()), 1e-9),
 }

@@ -138,10 +138,7 @@ def test_frame_in_every_engine_can_be_read_back(backend, kind):
     columns = nw2.from_native(frame)
     assert columns.columns == ["threshold", "labeled", "unlabeled", "negative"]
     again = ScoreCounts.from_counts(
-        columns["threshold"],
-        columns["labeled"],
-        columns["unlabeled"],
-        negative=columns["negative"],
+        columns["threshold"], columns["labeled"], columns["unlabeled"], negative=columns["negative"]
     )
     assert again == counted
     roc = pu.recovery.pu_roc_curve(counted).frame(backend)

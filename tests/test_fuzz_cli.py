@@ -136,10 +136,7 @@ def check_run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     ],
 )
 def test_fuzz_malformed_file(
-    name: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / name
     path.write_bytes(FILES[name])

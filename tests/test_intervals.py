@@ -633,10 +633,7 @@ class TestTop:
         elif kind == "ties":
             scores = np.where(rng.random(5000) < 0.5, scores.round(1), scores)
         counts = pu.ScoreCounts.from_scores(
-            scores,
-            codes,
-            sample_weight=weight,
-            negative_label=-1 if kind == "negative" else None,
+            scores, codes, sample_weight=weight, negative_label=-1 if kind == "negative" else None
         )
         few = thinned_to_draw(counts, 64, keep=0.5)
         assert 64 <= few.n_thresholds < 250

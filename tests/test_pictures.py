@@ -21,7 +21,6 @@ def pictures() -> ModuleType:
     pytest.importorskip("PIL")
     pytest.importorskip("matplotlib").use("Agg")
     spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "tools/make_pictures.py")
-    assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -32,10 +32,7 @@ from purecover.recovery.curves import (
     refine_pr,
 )
 from purecover.recovery.posteriors import correct_posterior, posterior_band
-from purecover.recovery.rates import (
-    ratio_integrals,
-    trapezoids,
-)
+from purecover.recovery.rates import ratio_integrals, trapezoids
 from purecover.recovery.repairs import hull_vertices
 
 VALID = [repair for repair in REPAIRS if repair != "none"]

@@ -225,12 +225,7 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, target, level):
         ends[1] = 0.999
     if math.floor(ends[1] * counts.n_unlabeled) == 0 and target == "deployment":
         target = "pooled"
-    bounds = recover_bounds(
-        counts,
-        tuple(ends),
-        target=target,
-        confidence_level=level,
-    )
+    bounds = recover_bounds(counts, tuple(ends), target=target, confidence_level=level)
     for rate in ("tpr", "fpr"):
         low, high = getattr(bounds, f"{rate}_lower"), getattr(bounds, f"{rate}_upper")
         assert low[0] == high[0] == 0

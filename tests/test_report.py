@@ -23,11 +23,7 @@ from purecover._validation import check_real
 from purecover.documents.summary import PRICES
 from purecover.documents.text import shell_text
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
-from purecover.exceptions import (
-    InvalidInputError,
-    InvalidTypeError,
-    RecoveryWarning,
-)
+from purecover.exceptions import InvalidInputError, InvalidTypeError, RecoveryWarning
 from purecover.proportions import GivenProportions
 from purecover.report import results
 
@@ -110,7 +106,6 @@ def test_parts_agree_with_the_single_functions(
 def test_true_figures(report: pu.PUReport, sample: pu.simulate.Sample) -> None:
     from sklearn.metrics import roc_auc_score
 
-    assert report.truth is not None
     assert report.truth.metrics["roc_auc"] == pytest.approx(
         roc_auc_score(sample.truth, sample.scores), abs=1e-12
     )
@@ -290,7 +285,6 @@ class TestEstimated:
         assert p.alpha == pytest.approx(0.25, abs=0.04)
         assert p.beta == pytest.approx(0.9, abs=0.04)
         assert estimated.auc == pu.recover_auc(separable.counts, p)
-        assert estimated.estimation is not None
         assert estimated.estimation.proportions == p
 
     def test_intervals_vary_the_proportions(
@@ -305,7 +299,6 @@ class TestEstimated:
             assert wide.width > narrow.width, name
             assert wide.varied == "scores and proportions"
         assert estimated.intervals["roc_auc"].method.startswith("bootstrap percentile")
-        assert estimated.roc_band is not None
         assert estimated.roc_band.varied == "scores and proportions"
         states = {check.code: check.status for check in estimated.checks}
         assert states["PU007"] == "quiet"
@@ -316,7 +309,6 @@ class TestEstimated:
 
     def test_the_estimate_has_intervals_and_company(self, estimated: pu.PUReport) -> None:
         found = estimated.estimation
-        assert found is not None
         assert set(found.intervals) == {"alpha", "beta", "delta"}
         for name, interval in found.intervals.items():
             assert interval.low < interval.estimate < interval.high, name
@@ -349,7 +341,6 @@ class TestEstimated:
         report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
         assert not hasattr(estimator, "proportions_")
         assert report.proportions.beta == 1  # it does not look for noise
-        assert report.estimation is not None
         assert report.estimation.notes[-1] == "a note of its own"
         assert set(report.other_estimates) == {"alphamax", "bbe", "dedpul", "roc-slope"}
         assert {beta for _, beta in report.other_estimates.values()} == {1.0}
@@ -367,7 +358,6 @@ class TestEstimated:
             report = pu.evaluate(separable.counts, estimator=name, n_resamples=0)
             found = same.fit(separable.counts).proportions_
             assert (report.proportions.alpha, report.proportions.beta) == (found.alpha, found.beta)
-            assert report.estimation is not None
             assert report.estimation.estimator == name
             assert f"positives, by {name})" in " ".join(str(report).split())
             assert f"estimated by {name}." in report.details()
@@ -386,7 +376,6 @@ class TestEstimated:
             assert p.alpha == pytest.approx(0.9 * a)
             assert p.alpha == pytest.approx(0.25, abs=0.03)
             assert "beta given" in p.origin
-            assert report.estimation is not None
             assert set(report.estimation.intervals) == {"alpha", "delta"}
             assert 0.25 in report.estimation.intervals["alpha"]
             assert {beta for _, beta in report.other_estimates.values()} == {0.9}
@@ -403,7 +392,6 @@ class TestEstimated:
         """The estimate stands without intervals, and a check says why."""
         report = pu.evaluate(separable.counts, estimator=Shaky(), n_resamples=50)
         assert report.bootstrap is None
-        assert report.estimation is not None
         assert not report.estimation.identifiable
         assert not report.estimation.intervals
         assert "bootstrap found no estimate" in report.estimation.notes[-1]

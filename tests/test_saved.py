@@ -22,11 +22,7 @@ import numpy as np
 import pytest
 
 import purecover as pu
-from purecover._codec import (
-    checksum,
-    read_sealed,
-    replacing,
-)
+from purecover._codec import checksum, read_sealed, replacing
 from purecover.estimators.reference import KIND
 
 SAVED = Path(__file__).parent / "saved"

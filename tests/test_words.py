@@ -16,8 +16,7 @@ LIST = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| not u
 ROWS = re.findall(r"^\| (.+?) \| (.+?) \|$", LIST.partition("\n\n")[0], re.MULTILINE)[1:]
 PHRASES = "|".join(r"\s+".join(p.split()) for row, _ in ROWS for p in row.split(", "))
 BANNED = re.compile(
-    rf"(?<![\w-])(?:{PHRASES})(?![\w-])|, too(?=[.,;:)]|$)",
-    re.IGNORECASE | re.MULTILINE,
+    rf"(?<![\w-])(?:{PHRASES})(?![\w-])|, too(?=[.,;:)]|$)", re.IGNORECASE | re.MULTILINE
 )
 # Code within text: spans, roles, expressions of f-strings, lines of doctests.
 CODE = re.compile(r"``?[^`\n]+``?|\{[^{}\n]*\}|^ *(?:>>>|\.\.\.) .*$", re.MULTILINE)

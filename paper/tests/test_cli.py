@@ -77,8 +77,7 @@ def test_a_part_of_the_study_and_then_more(run, toys, tmp_path) -> None:
     first = run("run", *small(tmp_path, *part, "--repeats", 2, "--data", "there"))
     assert first.code == 0
     assert re.match(
-        rf"8 of 8 runs are done, 8 of them now in \d+ s; {tmp_path} holds 8\n",
-        first.out,
+        rf"8 of 8 runs are done, 8 of them now in \d+ s; {tmp_path} holds 8\n", first.out
     )
     assert f"purecover-paper report --store {tmp_path} --html paper.html shows them" in first.err
     assert toys == [({"bank", "wine"}, "there")]

@@ -10,21 +10,10 @@ from typing import Any
 
 import pytest
 
-from purecover_paper.runs import (
-    Combination,
-    Runs,
-    Truth,
-    mean_of_rows,
-    printed_mean,
-    printed_table,
-)
+from purecover_paper.runs import Combination, Runs, Truth, mean_of_rows, printed_mean, printed_table
 from purecover_paper.sheets import sheet_markdown
 from purecover_paper.significance import counting_sheet
-from purecover_paper.tables import (
-    OURS,
-    Methods,
-    mean_errors,
-)
+from purecover_paper.tables import OURS, Methods, mean_errors
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "explanation"

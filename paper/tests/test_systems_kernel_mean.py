@@ -10,12 +10,7 @@ from scipy.optimize import minimize
 
 import purecover as pu
 from purecover_paper.systems import kernel_mean as _kernels
-from purecover_paper.systems.kernel_mean import (
-    KernelMean,
-    _embedded,
-    _search,
-    _threshold,
-)
+from purecover_paper.systems.kernel_mean import KernelMean, _embedded, _search, _threshold
 from purecover_paper.systems.rows import FeatureRows
 
 

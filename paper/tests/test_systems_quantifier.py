@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 import purecover as pu
-from purecover.exceptions import (
-    IdentifiabilityError,
-    InvalidInputError,
-    RecoveryWarning,
-)
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, RecoveryWarning
 from purecover_paper.systems import Quantifier
 
 WORLD = pu.simulate.binormal(2.0)
