@@ -104,7 +104,8 @@ def judge_kinds(some: Sequence[RealProblem], rng: np.random.Generator) -> Iterat
             seen = np.zeros_like(hidden)
             for side in (above, ~above):
                 both = np.concatenate([hidden * side, negative * side])
-                drawn = rng.multivariate_hypergeometric(both, n // 2, method="marginals")
+                size = min(n // 2, int(both.sum()))
+                drawn = rng.multivariate_hypergeometric(both, size, method="marginals")
                 seen += drawn[: hidden.size]
             rows = np.concatenate([labeled, seen])
             column = np.repeat(np.tile(np.arange(hidden.size), 2), rows)

@@ -522,6 +522,10 @@ def combine(
     right whatever the labels are like if there are verdicts enough in each stratum, and the
     probability of :math:`\tau > 0` is the ``disagreement``.
 
+    A report gives each of its replicates a draw that goes with nearly the same ratio
+    :math:`F_L/F_U` on top and an observed AUC nearly as high by chance: the first determines alpha
+    for given :math:`\kappa`, and a sample whose AUC is high by chance calls for less correction.
+
     The verdicts must be right: judges who take a share e of the negatives for positives make alpha
     too large by up to e. Rows without a verdict count as not drawn; if these are the doubtful ones,
     alpha is wrong.

@@ -163,13 +163,15 @@ class CheckContext:
 
 @dataclass(frozen=True)
 class Finding:
-    """The return value of the function of a check, which adds code and title."""
+    """The return value of the function of a check, which adds code and title.
+
+    ``severity`` is given if it is another than that of the check.
+    """
 
     status: Status
     message: str
     hint: str = ""
     severity: Severity | None = None
-    """Another severity than that of the check."""
 
 
 fired = partial(Finding, "fired")

@@ -89,7 +89,8 @@ def scan_files(
     Parameters
     ----------
     paths : str, path or list of them
-        Files or patterns such as ``"scores/*.parquet"``; all of one format, which their names show.
+        Files or patterns such as ``"scores/*.parquet"``, which mean no names that begin with a dot;
+        all of one format, which their names show.
         No two may mean the same file. A folder called ``day=1`` is no column; for such columns
         pass a frame of your engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
         DuckDB to fetch.

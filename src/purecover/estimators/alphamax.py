@@ -151,8 +151,8 @@ class AlphaMax(PriorEstimator):
     True
     """
 
+    # Whether bins are joined until they hold enough; otherwise their widths are all the same.
     joins_bins: ClassVar[bool] = True
-    """Whether bins are joined until they hold enough; otherwise their widths are all the same."""
 
     step: float = checked(0.0025, check_real, low=1e-4, high=0.05)
 

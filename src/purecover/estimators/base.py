@@ -113,17 +113,18 @@ class PriorEstimator(Parametrized, ABC):
     diagnostics_ : mapping of str to object
         ``"notes"``: sentences a user should read with the estimate; ``"identifiable"``: whether
         the scores determine them; and other results of the estimator.
+    takes : str
+        Input of the estimator: ``"scores"``, or ``"features"`` if it accepts several columns.
+    noisy : bool
+        Whether beta is estimated too, unless a parameter ``clean`` is ``"always"``; otherwise
+        labels are taken as clean, beta = 1.
+    interval_method : str
+        How intervals are found where the caller names no method.
     """
 
     takes: ClassVar[str] = "scores"
-    """Input of the estimator: "scores", or "features" if it accepts several columns."""
-
     noisy: ClassVar[bool] = False
-    """Whether beta is estimated too, unless a parameter ``clean`` is "always"; otherwise labels are
-    taken as clean, beta = 1."""
-
     interval_method: ClassVar[str] = "bootstrap"
-    """How intervals are found where the caller names no method."""
 
     @abstractmethod
     def _estimate(self, counts: ScoreCounts) -> Inclusions:

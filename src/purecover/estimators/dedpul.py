@@ -128,13 +128,14 @@ LARGE_TIE = 0.05
 
 
 class Prior(NamedTuple):
-    """Shares of positives that explain a ratio of densities."""
+    """Share of positives that explains a ratio of densities.
+
+    ``em`` is the limit of the iteration, and ``grid`` the kink of its error on a grid.
+    """
 
     a: float
     em: float
-    """The limit of the iteration."""
     grid: float
-    """The kink of its error on a grid."""
     iterations: int
 
 

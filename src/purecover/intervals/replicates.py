@@ -676,17 +676,25 @@ def _at_threshold(
 
 
 class _Measured(NamedTuple):
-    """Measurements of replicates."""
+    """Measurements of replicates.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray
+        Metrics that do not depend on the threshold.
+    point : ndarray
+        Inputs of the metrics that do, one row each: fpr, tpr, observed tpr, share of the unlabeled
+        that is flagged, alpha, beta and prior.
+    best : tuple of ndarray
+        How many thresholds the best one reaches, and the observed tpr and fpr there.
+    lines : tuple of ndarray
+        Tpr, and precision, at each place of the grid.
+    """
 
     values: dict[str, FloatArray]
-    """Metrics that do not depend on the threshold."""
     point: FloatArray
-    """Inputs of the metrics that do, one row each: fpr, tpr, observed tpr, share of the unlabeled
-    that is flagged, alpha, beta and prior."""
     best: tuple[IntArray, FloatArray, FloatArray]
-    """How many thresholds the best one reaches, and the observed tpr and fpr there."""
     lines: tuple[FloatArray, FloatArray]
-    """Tpr, and precision, at each place of the grid."""
 
 
 @dataclass(frozen=True)

@@ -400,14 +400,16 @@ class Replayed:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Replicates, one row each; ``n_rejected`` is how many were left out up to the last."""
+    """Replicates, one row each; ``n_rejected`` is how many were left out up to the last.
+
+    ``labeled_share`` is given where alpha follows from it; else it is that of the replicate.
+    """
 
     labeled: CountArray
     unlabeled: CountArray
     shares: Shares
     n_rejected: int = 0
     labeled_share: FloatArray | None = None
-    """Of rows that are labeled, where alpha follows from it; else that of the replicate."""
 
     def each(
         self, counts: ScoreCounts, proportions: MixtureProportions

@@ -53,6 +53,8 @@ class RecoveredRoc(Frozen, Tabular, columns="threshold fpr tpr"):
         The repair applied.
     repair_requested : str
         The repair asked for; differs if a curve that is not concave was asked to be.
+    auc : float
+        Area under the repaired curve.
     """
 
     fpr: FloatArray
@@ -68,7 +70,6 @@ class RecoveredRoc(Frozen, Tabular, columns="threshold fpr tpr"):
     repair: Repair
     repair_requested: Repair
     auc: float = field(init=False)
-    """Area under the repaired curve."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

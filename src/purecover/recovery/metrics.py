@@ -509,24 +509,39 @@ def metrics_from_roc(
 
 @dataclass(frozen=True)
 class View:
-    """Inputs of metrics: rates and curves of one sample, or of many, one row each."""
+    """Inputs of metrics: rates and curves of one sample, or of many, one row each.
+
+    Attributes
+    ----------
+    curve : tuple
+        Fpr, tpr and direct AUC.
+    curve_pr : tuple
+        The same, for areas under the precision-recall curve.
+    rates : tuple of ndarray
+        Fpr and tpr at every threshold, after (0, 0).
+    flagged_unlabeled : ndarray
+        Share of the unlabeled at or above every threshold, after 0.
+    point : tuple
+        Fpr and tpr at the threshold in use.
+    n_unlabeled : float or ndarray
+        The number of unlabeled rows.
+    prior_at_k : float or ndarray
+        Share of positives among those whose best k are looked at: the unlabeled.
+    counts : ScoreCounts
+        The counts.
+    shares : tuple of float
+        Alpha and beta, for means over the classes of the counts.
+    """
 
     curve: tuple[FloatArray, FloatArray, Any]
-    """fpr, tpr and direct AUC."""
     curve_pr: tuple[FloatArray, FloatArray, Any]
-    """The same, for areas under the precision-recall curve."""
     rates: tuple[FloatArray, FloatArray]
-    """fpr and tpr at every threshold, after (0, 0)."""
     flagged_unlabeled: FloatArray
-    """Share of the unlabeled at or above every threshold, after 0."""
     point: tuple[Any, Any]
-    """fpr and tpr at the threshold in use."""
     n_unlabeled: Any
     prior_at_k: Any
-    """Share of positives among those whose best k are looked at: the unlabeled."""
     counts: ScoreCounts
     shares: Pair = (0.0, 1.0)
-    """Alpha and beta, for means over the classes of the counts."""
 
     @cached_property
     def masses(self) -> means.Masses:
