@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from pathlib import Path
 
 from purecover.cli import main
 
@@ -27,6 +26,7 @@ def run() -> int:
 
 if __name__ == "__main__":
     # -m puts the current folder first, unless -P forbids it; a file csv.py there is no module.
-    if not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parents[1]:
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    if not sys.flags.safe_path and sys.path[0] != own:
         del sys.path[0]
     sys.exit(run())

@@ -10,7 +10,6 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 
@@ -24,7 +23,9 @@ def attach(
     package, file : str
         ``__name__`` and ``__file__`` of the package.
     """
-    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    # Not by pathlib: it imports glob, which may be a file next to the data (python -m purecover).
+    with open(f"{file.removesuffix('c').removesuffix('.py')}.pyi", encoding="utf-8") as source:  # noqa: PTH123
+        stub = ast.parse(source.read())
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     homes = {name.asname or name.name: node.module for node in imports for name in node.names}
 
