@@ -147,19 +147,9 @@ def mean_error(rows: Sequence[Row]) -> float:
 def board(rows: Sequence[Row], part: str) -> str:
     """Return the table of one part."""
     headers = [
-        "estimator",
-        "beta - alpha",
-        "alpha",
-        "beta",
-        "bias of beta - alpha",
-        "bias of alpha",
-        "worst beta - alpha",
-        "interval holds",
-        "its width",
-        "CPU ms",
-        "refused",
-        "data sets",
-    ]
+        "estimator", "beta - alpha", "alpha", "beta", "bias of beta - alpha", "bias of alpha",
+        "worst beta - alpha", "interval holds", "its width", "CPU ms", "refused", "data sets",
+    ]  # fmt: skip
     lines = []
     for name, own in by_estimator(row for row in rows if row.part == part).items():
         errors = np.array([row.errors for row in own])

@@ -32,18 +32,9 @@ CELLS = [
     "9" * 5000, "\r",
 ]  # fmt: skip
 JUNK = [
-    b"\x00",
-    b"\xff\xfe",
-    b"\xef\xbb\xbf",
-    b'"',
-    b"\n\n\n",
-    b"\r",
-    b",,,,",
-    b"\x80",
-    b"{",
-    b"PAR1",
+    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"\n\n\n", b"\r", b",,,,", b"\x80", b"{", b"PAR1",
     b"\x1f\x8b",
-]
+]  # fmt: skip
 
 
 def parquet() -> bytes:
