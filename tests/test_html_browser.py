@@ -103,7 +103,7 @@ def show(browser: Any, tmp_path: Path) -> Generator[Opener, None, None]:
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
         contexts.append(context)
         tab = context.new_page()
-        tab.set_default_timeout(15_000)
+        tab.set_default_timeout(60_000)
         tab.on("console", lambda message: complaints.append(message.text))
         tab.on("pageerror", lambda error: complaints.append(str(error)))
         tab.on("dialog", lambda dialog: complaints.append(dialog.message))
