@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ collect_ignore_glob = [
     "paper/src/purecover_paper/networks/kernels.py",  # imports Triton
 ]
 
+ROOT = Path(__file__).parent
 SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch")
 
 
@@ -33,10 +36,23 @@ def _close_figures() -> Generator[None, None, None]:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture(scope="session")
+def import_tool() -> Callable[[str], ModuleType]:
+    """Import a script of ``tools`` or ``paper/tools``, which no installed package holds."""
+
+    def bring(name: str) -> ModuleType:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(ROOT)
+            folder = "tools" if (ROOT / "tools" / f"{name}.py").exists() else "paper.tools"
+            return importlib.import_module(f"{folder}.{name}")
+
+    return bring
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Guides train models and draw replicates: their examples wait for the slow stage."""
-    docs = Path(__file__).parent / "docs"
+    docs = ROOT / "docs"
     for item in items:
         if item.path.is_relative_to(docs / "howto") or item.path == docs / "tutorial.rst":
             item.add_marker("slow")

@@ -60,6 +60,11 @@ def running(*, obedient: bool = False, **settings: Any) -> Iterator[tuple[TestCl
     assert not site.api.store.root.exists()
 
 
+def folders(site: Site) -> set[str]:
+    """Folders of the files that the site holds."""
+    return {path.name for path in site.api.store.root.iterdir()}
+
+
 def send(client: Any, content: bytes, name: str = "scores.csv") -> Any:
     """Upload a file."""
     return client.post("/api/files", params={"name": name}, content=content)

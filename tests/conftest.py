@@ -1,20 +1,17 @@
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import fields
 from hashlib import sha256
-from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.browsing import chromium
 
 from purecover.counts import ScoreCounts
 from purecover.estimators import label_curve
-
-ROOT = Path(__file__).parents[1]
 
 # No deadlines: tests do not judge speed. Slow draws are as welcome as quick ones.
 _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -30,32 +27,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew", action="store_true", help="write the golden files anew")
 
 
-@pytest.fixture(scope="session")
-def root() -> Path:
-    """The repository."""
-    return ROOT
-
-
-@pytest.fixture(scope="session")
-def import_tool() -> Callable[[str], ModuleType]:
-    """Brings a script of ``tools``, which is in no package that is installed."""
-
-    def bring(name: str) -> ModuleType:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.syspath_prepend(ROOT)
-            folder = "tools" if (ROOT / "tools" / f"{name}.py").exists() else "paper.tools"
-            return importlib.import_module(f"{folder}.{name}")
-
-    return bring
-
-
-@pytest.fixture(scope="session")
-def data_folder() -> Path:
-    """The folder of optional data sets (tests that use it carry the marker needs_data)."""
-    folder = os.environ.get("PURECOVER_DATA")
-    if not folder or not Path(folder).is_dir():
-        pytest.skip("PURECOVER_DATA does not name a folder")
-    return Path(folder)
+@pytest.fixture(scope="module")
+def browser() -> Generator[Any, None, None]:
+    with chromium() as opened:
+        yield opened
 
 
 FOUND_ANEW = {"test_estimators_label_curve", "test_estimators_reference", "test_frozen"}

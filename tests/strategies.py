@@ -130,32 +130,13 @@ nasty_scalars = st.one_of(
     st.binary(max_size=5),
     st.sampled_from(
         [
-            np.datetime64("2020-01-01"),
-            np.datetime64("NaT", "s"),
-            np.timedelta64(5, "s"),
-            np.complex64(1 + 2j),
-            np.longdouble("1.5"),
-            dt.date(2020, 1, 1),
-            np.True_,
-            np.array([1.0]),
-            np.array([1.0, 2.0]),
-            np.array(1.0),
-            [],
-            (1,),
-            {},
-            object(),
-            Unfriendly(),
-            float,
-            len,
-            "population",
-            "isotonic",
-            "censoring",
-            "roc_auc",
-            "pos",
-            "1",
+            np.datetime64("2020-01-01"), np.datetime64("NaT", "s"), np.timedelta64(5, "s"),
+            np.complex64(1 + 2j), np.longdouble("1.5"), dt.date(2020, 1, 1), np.True_,
+            np.array([1.0]), np.array([1.0, 2.0]), np.array(1.0), [], (1,), {}, object(),
+            Unfriendly(), float, len, "population", "isotonic", "censoring", "roc_auc", "pos", "1",
         ]
     ),
-)
+)  # fmt: skip
 numeric_types = st.sampled_from(
     [np.float16, np.float32, np.float64, np.longdouble, np.int8, np.int64, np.uint8, np.uint64,
      np.bool_, np.complex64, "U3", "S3", "M8[s]", "m8[s]", object]

@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
 from starlette.testclient import TestClient
-from tests.app_server import EXAMPLE, TOKEN, running, send, start, wait_for
+from tests.app_server import EXAMPLE, TOKEN, folders, running, send, start, wait_for
 
 from purecover import simulate
 from purecover.app.jobs import ReportRequest, form_fields
@@ -49,10 +49,6 @@ def client(server: tuple[TestClient, Site]) -> TestClient:
 @pytest.fixture
 def site(server: tuple[TestClient, Site]) -> Site:
     return server[1]
-
-
-def folders(site: Site) -> set[str]:
-    return {path.name for path in site.api.store.root.iterdir()}
 
 
 def test_a_csv_becomes_the_report_of_the_command_line(

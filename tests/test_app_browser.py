@@ -17,7 +17,7 @@ pytest.importorskip("playwright.sync_api")
 pytest.importorskip("uvicorn")
 
 from tests.app_server import EXAMPLE, command
-from tests.browsing import chromium, violations
+from tests.browsing import violations
 
 import purecover as pu
 from purecover.documents.summary import headline
@@ -31,12 +31,6 @@ HOSTILE = ["</script><img src=x onerror=alert(1)>", '"><b>', "\u202eevil", "x" *
 def address() -> Iterator[str]:
     with command("--max-upload", "1MB") as (_, printed):
         yield printed
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as opened:
-        yield opened
 
 
 class Visit:

@@ -28,7 +28,17 @@ import pytest
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
 from starlette.exceptions import HTTPException
-from tests.app_server import COLUMNS, OBEDIENT, TOKEN, command, running, send, start, wait_for
+from tests.app_server import (
+    COLUMNS,
+    OBEDIENT,
+    TOKEN,
+    command,
+    folders,
+    running,
+    send,
+    start,
+    wait_for,
+)
 
 from purecover.app import server
 from purecover.app.jobs import Evaluate, Look, Pool, ReportRequest, Settings, WorkError, pack
@@ -37,10 +47,6 @@ from purecover.app.store import Store
 from purecover.cli import main
 
 GOOD = b"score,labeled\n0.5,1\n0.1,0\n"
-
-
-def folders(site: Site) -> set[str]:
-    return {path.name for path in site.api.store.root.iterdir()}
 
 
 def alive(pid: int) -> bool:

@@ -13,42 +13,19 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
+from tests.prior_dummies import Blind
 
-from purecover import simulate
-from purecover.counts import ScoreCounts
-from purecover.displays import (
-    CalibrationDisplay,
-    DecisionCurveDisplay,
-    PriorsDisplay,
-    RecoveredPrDisplay,
-    RecoveredRocDisplay,
-    SensitivityDisplay,
-    ThresholdDisplay,
-)
+import purecover as pu
+from purecover.displays import SensitivityDisplay, ThresholdDisplay
 from purecover.displays.base import LIMITS, Display
 from purecover.displays.curves import CurveDisplay
-from purecover.estimators.base import Inclusions, PriorEstimator
-from purecover.estimators.compare import compare_priors
 from purecover.estimators.comparison import QUANTITIES
-from purecover.exceptions import (
-    IdentifiabilityError,
-    InvalidInputError,
-    InvalidTypeError,
-    MissingDependencyError,
-    PurecoverError,
-)
+from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverError
 from purecover.intervals.interval import CurveBand
-from purecover.proportions import MixtureProportions
-from purecover.recovery.calibration import recover_calibration
-from purecover.recovery.curves import recover_pr, recover_roc
-from purecover.recovery.decisions import recover_decision_curve
-from purecover.recovery.grids import sensitivity
-from purecover.recovery.metrics import recover_metrics
-from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
 
 ALPHA, BETA = 0.25, 0.9
-PROPORTIONS = MixtureProportions(ALPHA, BETA)
-_DRAWN = simulate.binormal(1.5).sample(60, 240, alpha=ALPHA, beta=BETA, random_state=0)
+PROPORTIONS = pu.MixtureProportions(ALPHA, BETA)
+_DRAWN = pu.simulate.binormal(1.5).sample(60, 240, alpha=ALPHA, beta=BETA, random_state=0)
 # Probabilities of the true class, which some displays need.
 SAMPLE = replace(
     _DRAWN, scores=1 / (1 + np.exp(1.125 - 1.5 * _DRAWN.scores - np.log(ALPHA / (1 - ALPHA))))
@@ -86,29 +63,31 @@ class Case:
 
 
 def make_cases() -> dict[str, Case]:
-    curves = recover_metric_curves(COUNTS, PROPORTIONS)
-    choice = choose_threshold(COUNTS, PROPORTIONS, "f1")
-    roc, pr = recover_roc(COUNTS, PROPORTIONS), recover_pr(COUNTS, PROPORTIONS)
-    steps = recover_pr(COUNTS, PROPORTIONS, area="average-precision")
-    calibration = recover_calibration(COUNTS, PROPORTIONS)
-    decisions = recover_decision_curve(COUNTS, PROPORTIONS)
+    curves = pu.recovery.recover_metric_curves(COUNTS, PROPORTIONS)
+    choice = pu.choose_threshold(COUNTS, PROPORTIONS, "f1")
+    roc, pr = pu.recover_roc(COUNTS, PROPORTIONS), pu.recover_pr(COUNTS, PROPORTIONS)
+    steps = pu.recover_pr(COUNTS, PROPORTIONS, area="average-precision")
+    calibration = pu.recovery.recover_calibration(COUNTS, PROPORTIONS)
+    decisions = pu.recovery.recover_decision_curve(COUNTS, PROPORTIONS)
     few = np.linspace(0, 0.4, 5)
-    precision = sensitivity(COUNTS, "precision", alphas=few, betas=few + 0.6)
-    clean = sensitivity(COUNTS, betas=1.0)
+    precision = pu.recovery.sensitivity(COUNTS, "precision", alphas=few, betas=few + 0.6)
+    clean = pu.recovery.sensitivity(COUNTS, betas=1.0)
     return {
-        "roc": Case(RecoveredRocDisplay, roc, "roc", {}),
-        "roc with band": Case(RecoveredRocDisplay, roc, "roc", {"band": BAND}),
-        "pr": Case(RecoveredPrDisplay, pr, "pr", {}),
-        "pr with band": Case(RecoveredPrDisplay, pr, "pr", {"band": BAND}),
-        "pr in steps": Case(RecoveredPrDisplay, steps, "pr", {}),
-        "calibration": Case(CalibrationDisplay, calibration, "curve", {"band": BAND}),
-        "decisions": Case(DecisionCurveDisplay, decisions, "curve", {"band": BAND}),
+        "roc": Case(pu.RecoveredRocDisplay, roc, "roc", {}),
+        "roc with band": Case(pu.RecoveredRocDisplay, roc, "roc", {"band": BAND}),
+        "pr": Case(pu.RecoveredPrDisplay, pr, "pr", {}),
+        "pr with band": Case(pu.RecoveredPrDisplay, pr, "pr", {"band": BAND}),
+        "pr in steps": Case(pu.RecoveredPrDisplay, steps, "pr", {}),
+        "calibration": Case(pu.displays.CalibrationDisplay, calibration, "curve", {"band": BAND}),
+        "decisions": Case(pu.displays.DecisionCurveDisplay, decisions, "curve", {"band": BAND}),
         "threshold": Case(ThresholdDisplay, curves, "curves", {}),
         "threshold chosen": Case(ThresholdDisplay, curves, "curves", {"choice": choice}),
         "threshold flagged": Case(
             ThresholdDisplay, curves, "curves", {"choice": 0.5, "against": "flagged"}
         ),
-        "sensitivity": Case(SensitivityDisplay, sensitivity(COUNTS), "grid", {"mark": PROPORTIONS}),
+        "sensitivity": Case(
+            SensitivityDisplay, pu.recovery.sensitivity(COUNTS), "grid", {"mark": PROPORTIONS}
+        ),
         "sensitivity of precision": Case(SensitivityDisplay, precision, "grid", {}),
         "sensitivity curve": Case(SensitivityDisplay, clean, "grid", {"mark": PROPORTIONS}),
     }
@@ -204,14 +183,16 @@ WRONG_ROWS = [
 
 def assert_drawn_from(display: Any, scores: np.ndarray, labeled: np.ndarray) -> None:
     assert np.corrcoef(scores, labeled)[0, 1] > 0.3  # the right way up, or the test shows nothing
-    expected = recover_roc(ScoreCounts.from_scores(scores, labeled), MixtureProportions(ALPHA))
+    expected = pu.recover_roc(
+        pu.ScoreCounts.from_scores(scores, labeled), pu.MixtureProportions(ALPHA)
+    )
     np.testing.assert_allclose(display.roc.tpr_pu, expected.tpr_pu)
     np.testing.assert_allclose(display.roc.tpr, expected.tpr)
 
 
 def test_from_estimator_complains_clearly(rows) -> None:
     X, labeled = rows
-    draw = RecoveredRocDisplay.from_estimator
+    draw = pu.RecoveredRocDisplay.from_estimator
     where = r"'estimator' parameter of RecoveredRocDisplay\.from_estimator must be "
     with pytest.raises(InvalidInputError, match=where + "fitted(.|\n)*call fit first"):
         draw(LogisticRegression(), X, labeled, alpha=ALPHA)
@@ -238,7 +219,7 @@ def labels(display: Any) -> list[str]:
 
 def test_roc_curves_and_legend() -> None:
     roc = CASES["roc"].result
-    display = RecoveredRocDisplay(roc, band=BAND).plot()
+    display = pu.RecoveredRocDisplay(roc, band=BAND).plot()
     np.testing.assert_array_equal(xy(display.line_), np.column_stack([roc.fpr, roc.tpr]))
     np.testing.assert_array_equal(xy(display.observed_), np.column_stack([roc.fpr_pu, roc.tpr_pu]))
     np.testing.assert_array_equal(xy(display.chance_level_), [[0, 0], [1, 1]])
@@ -256,7 +237,7 @@ def test_roc_curves_and_legend() -> None:
 
 def test_pr_curves_and_legend() -> None:
     pr = CASES["pr"].result
-    display = RecoveredPrDisplay(pr).plot()
+    display = pu.RecoveredPrDisplay(pr).plot()
     for line, x, y in [
         (display.line_, pr.recall, pr.precision),
         (display.observed_, pr.recall_pu, pr.precision_pu),
@@ -278,10 +259,10 @@ def test_pr_curves_and_legend() -> None:
 @pytest.mark.parametrize("repair", ["isotonic", "paper", "hull", "likelihood", "none"])
 @pytest.mark.parametrize("alpha", [0.05, 0.4])
 def test_pr_is_drawn_bent_as_its_area_is_taken(repair, alpha: float) -> None:
-    counts = simulate.binormal(1.0).sample(12, 40, alpha=alpha, random_state=6).counts
-    mixture = MixtureProportions(alpha)
-    pr = recover_pr(counts, mixture, repair=repair)
-    x, y = xy(RecoveredPrDisplay(pr).plot().line_).T
+    counts = pu.simulate.binormal(1.0).sample(12, 40, alpha=alpha, random_state=6).counts
+    mixture = pu.MixtureProportions(alpha)
+    pr = pu.recover_pr(counts, mixture, repair=repair)
+    x, y = xy(pu.RecoveredPrDisplay(pr).plot().line_).T
     if repair == "none":
         np.testing.assert_array_equal(np.isin(pr.recall, x), True)
         return
@@ -291,8 +272,8 @@ def test_pr_is_drawn_bent_as_its_area_is_taken(repair, alpha: float) -> None:
     assert area == pytest.approx(pr.auc_pr, abs=1e-3 + lost)
     coarse = np.sum(np.diff(pr.recall) * (pr.precision[1:] + pr.precision[:-1]) / 2)
     assert abs(area - pr.auc_pr) <= abs(coarse - pr.auc_pr) + 1e-12
-    straight = recover_pr(counts, mixture, repair=repair, area="trapezoid")
-    shown = xy(RecoveredPrDisplay(straight).plot().line_)
+    straight = pu.recover_pr(counts, mixture, repair=repair, area="trapezoid")
+    shown = xy(pu.RecoveredPrDisplay(straight).plot().line_)
     np.testing.assert_array_equal(shown, np.column_stack([pr.recall, pr.precision]))
 
 
@@ -324,7 +305,7 @@ def test_steps_show_the_metric_of_any_threshold(between: float) -> None:
     upper, lower = curves.thresholds[100], curves.thresholds[101]
     chosen = float(upper + between * (lower - upper))
     display = ThresholdDisplay(curves, choice=chosen, metrics=["recall", "accuracy"]).plot()
-    expected = recover_metrics(
+    expected = pu.recover_metrics(
         COUNTS, PROPORTIONS, threshold=chosen, metrics=["recall", "accuracy"]
     )
     points = np.asarray(display.choice_points_.get_offsets())
@@ -375,23 +356,16 @@ def test_sensitivity_map() -> None:
     assert len(labels(display)) == 3
 
 
-SAMPLE_PRIORS = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, beta=0.85, random_state=0)
+SAMPLE_PRIORS = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, beta=0.85, random_state=0)
 COUNTS_PRIORS = SAMPLE_PRIORS.counts
 
 
-class Silent(PriorEstimator):
-    """Finds nothing."""
-
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:  # noqa: ARG002
-        raise IdentifiabilityError("Silent finds nothing.")
-
-
-FOUND = compare_priors(COUNTS_PRIORS, estimators=["bbe", Silent(), "roc-slope"], n_resamples=15)
-CLEAN = compare_priors(COUNTS_PRIORS, estimators=["bbe", "roc-slope"], beta=1, n_resamples=0)
+FOUND = pu.compare_priors(COUNTS_PRIORS, estimators=["bbe", Blind(), "roc-slope"], n_resamples=15)
+CLEAN = pu.compare_priors(COUNTS_PRIORS, estimators=["bbe", "roc-slope"], beta=1, n_resamples=0)
 MAKERS: dict[str, Any] = {
-    "priors": lambda **more: PriorsDisplay(FOUND, **more),
-    "priors of clean labels": lambda **more: PriorsDisplay(CLEAN, **more),
-    "priors, two quantities": lambda **more: PriorsDisplay(
+    "priors": lambda **more: pu.displays.PriorsDisplay(FOUND, **more),
+    "priors of clean labels": lambda **more: pu.displays.PriorsDisplay(CLEAN, **more),
+    "priors, two quantities": lambda **more: pu.displays.PriorsDisplay(
         FOUND, quantities=["delta", "alpha"], **more
     ),
 }
@@ -399,7 +373,7 @@ FAST = {"estimators": ["bbe"], "n_resamples": 5}
 
 
 def test_priors_from_predictions() -> None:
-    cls = PriorsDisplay
+    cls = pu.displays.PriorsDisplay
     display = cls.from_predictions(SAMPLE_PRIORS.scores, SAMPLE_PRIORS.labeled, **FAST)
     assert type(display) is cls
     assert display.ax_.has_data()
@@ -414,7 +388,7 @@ def test_priors_from_predictions() -> None:
 
 
 def test_from_estimator() -> None:
-    cls = PriorsDisplay
+    cls = pu.displays.PriorsDisplay
     rng = np.random.default_rng(0)
     X = np.column_stack([SAMPLE_PRIORS.scores, rng.normal(size=SAMPLE_PRIORS.scores.size)])
     model = LogisticRegression().fit(X, SAMPLE_PRIORS.labeled)
@@ -431,7 +405,7 @@ def test_from_estimator() -> None:
 
 
 def test_points_and_intervals_are_those_of_the_rows() -> None:
-    display = PriorsDisplay(FOUND).plot()
+    display = pu.displays.PriorsDisplay(FOUND).plot()
     table = display.frame()
     for quantity in QUANTITIES:
         values = [row.value(quantity) for row in FOUND]
@@ -512,7 +486,7 @@ def test_a_picture_goes_into_the_axes_given(make) -> None:
 def test_tables_of_every_kind_and_without_matplotlib(make, monkeypatch) -> None:
     display = make()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingDependencyError) as caught:
+    with pytest.raises(pu.exceptions.MissingDependencyError) as caught:
         display.plot()
     assert str(caught.value).startswith(f"{type(display).__name__}.plot needs the package 'matpl")
     assert "pip install 'purecover[plot]'" in str(caught.value)
@@ -539,14 +513,14 @@ def test_from_estimator_knows_the_positive_class(rows) -> None:
         model = LogisticRegression().fit(X, column)
         scores = model.predict_proba(X)[:, model.classes_.tolist().index(yes)]
         for method in ("auto", "predict_proba", "decision_function"):
-            display = RecoveredRocDisplay.from_estimator(
+            display = pu.RecoveredRocDisplay.from_estimator(
                 model, X, column, alpha=ALPHA, positive_label=positive_label, response_method=method
             )
             assert_drawn_from(display, scores, labeled)
         # A model that was trained on other values.
         for trained_on in ((1, -1), ("P", "U")):
             other = LinearSVC().fit(X, np.where(labeled, *trained_on))
-            display = RecoveredRocDisplay.from_estimator(
+            display = pu.RecoveredRocDisplay.from_estimator(
                 other, X, column, alpha=ALPHA, positive_label=positive_label
             )
             right = 1 if other.classes_[1] == trained_on[0] else -1

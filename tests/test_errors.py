@@ -30,9 +30,13 @@ JUDGED = pu.audit.draw(**ROWS, n=2, design="random").answer([True, False])
 CONTEXT = pu.checks.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
 REPORT = pu.evaluate(COUNTS, proportions=PROPORTIONS, n_resamples=0)
-SCORED = pu.compare_scores(
-    {"one": ROWS["scores"], "other": [5, 3, 4, 2, 1, 0]}, ROWS["labeled"], alpha=0.2, n_resamples=0
-)
+TWO_SCORES = {
+    "data": {"one": ROWS["scores"], "other": [5, 3, 4, 2, 1, 0]},
+    "labeled": ROWS["labeled"],
+    "alpha": 0.2,
+}
+SCORED = pu.compare_scores(**TWO_SCORES, n_resamples=0)
+FOUND = pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
 MODEL = {
     "estimator": LogisticRegression(),
     "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 2,
@@ -56,12 +60,7 @@ VALID = {
     "clean_test": ROWS,
     "combine": {"judged": JUDGED, **ROWS, "beta": 1.0},
     "compare_priors": {**ROWS, "estimators": ["bbe"], "n_resamples": 0},
-    "compare_scores": {
-        "data": {"one": ROWS["scores"], "other": [5, 3, 4, 2, 1, 0]},
-        "labeled": ROWS["labeled"],
-        "alpha": 0.2,
-        "n_resamples": 5,
-    },
+    "compare_scores": {**TWO_SCORES, "n_resamples": 5},
     "correct_posterior": {
         "posterior_pu": [0.2, 0.3],
         "labeled_share": 0.3,
@@ -70,9 +69,7 @@ VALID = {
     "cross_fit_scores": MODEL,
     "error_rates": {**ROWS, "n_resamples": 5},
     "evidence_constant": {"prior": 0.1},
-    "evidence_page": {
-        "found": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
-    },
+    "evidence_page": {"found": FOUND},
     "evidence_thresholds": {**BOTH, "n_resamples": 5, "random_state": 0},
     "evaluate": {**ROWS, "alpha": 0.2, "n_resamples": 5},
     "evaluate_many": {
@@ -150,9 +147,7 @@ VALID = {
     "MixtureProportions.from_censoring": {"counts": COUNTS, "prior": 0.6},
     "MixtureProportions.from_inclusions": {"unlabeled_inclusion": 0.2},
     "PriorsDisplay": {"comparison": COMPARISON},
-    "EvidenceDisplay": {
-        "evidence": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
-    },
+    "EvidenceDisplay": {"evidence": FOUND},
     "CalibrationDisplay": {"curve": pu.recovery.recover_calibration(**PROBABLE)},
     "DecisionCurveDisplay": {"curve": pu.recovery.recover_decision_curve(**PROBABLE)},
     **{case.cls.__name__: {case.parameter: case.result} for case in DISPLAYS.values()},

@@ -10,21 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.browsing import chromium, violations
+from tests.browsing import violations
 
-from purecover import (
-    MixtureProportions,
-    PUReport,
-    ScoreCounts,
-    evaluate,
-    recover_auc,
-    recover_metrics,
-    simulate,
-)
-from purecover.counts import auc_pu_variance
+import purecover as pu
 from purecover.html.page import render_report
 from purecover.html.payload import make_payload
-from purecover.recovery import recover_confusion
 
 pytestmark = pytest.mark.browser
 
@@ -38,38 +28,32 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
-def report() -> PUReport:
-    sample = simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
-    return evaluate(
+def report() -> pu.PUReport:
+    sample = pu.simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
+    return pu.evaluate(
         sample.scores, sample.labeled, alpha=0.25, truth=sample.truth, n_resamples=60,
         random_state=0,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def estimated() -> PUReport:
-    sample = simulate.beta().sample(1000, 4000, alpha=0.3, beta=0.9, random_state=1)
-    return evaluate(sample.scores, sample.labeled, n_resamples=40, random_state=0)
+def estimated() -> pu.PUReport:
+    sample = pu.simulate.beta().sample(1000, 4000, alpha=0.3, beta=0.9, random_state=1)
+    return pu.evaluate(sample.scores, sample.labeled, n_resamples=40, random_state=0)
 
 
 @pytest.fixture(scope="module")
-def rare() -> PUReport:
+def rare() -> pu.PUReport:
     """Sixty thousand rows, of which few are positive."""
-    sample = simulate.binormal(2.5).sample(300, 60_000, alpha=0.01, random_state=0)
-    return evaluate(
+    sample = pu.simulate.binormal(2.5).sample(300, 60_000, alpha=0.01, random_state=0)
+    return pu.evaluate(
         sample.scores, sample.labeled, alpha=0.01, truth=sample.truth, n_resamples=40,
         random_state=0,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def browser() -> Generator[Any, None, None]:
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def hostile(estimated: PUReport) -> str:
+def hostile(estimated: pu.PUReport) -> str:
     """A page with hostile words wherever words can come from outside."""
     found = estimated.estimation
     assert found is not None
@@ -96,7 +80,7 @@ def show(browser: Any, tmp_path: Path) -> Generator[Opener, None, None]:
     requests: list[str] = []
     contexts = []
 
-    def show(page: str | PUReport, **options: Any) -> Any:
+    def show(page: str | pu.PUReport, **options: Any) -> Any:
         text = page if isinstance(page, str) else render_report(page)
         file = tmp_path / f"page{len(contexts)}.html"
         file.write_text(text, encoding="utf-8")
@@ -156,31 +140,33 @@ def big(tab: Any) -> str:
     return str(tab.inner_text("output[data-big]"))
 
 
-def test_the_page_shows_what_python_computes(show: Opener, report: PUReport) -> None:
+def test_the_page_shows_what_python_computes(show: Opener, report: pu.PUReport) -> None:
     """One of the vectors of tests/test_html_engine.py, as it stands on the page."""
     tab = show(report)
     unfold(tab)
-    counts = ScoreCounts.from_dict(make_payload(report)["counts"])
-    threshold, proportions = float(counts.thresholds[700]), MixtureProportions(0.2, 0.85)
+    counts = pu.ScoreCounts.from_dict(make_payload(report)["counts"])
+    threshold, proportions = float(counts.thresholds[700]), pu.MixtureProportions(0.2, 0.85)
     fill(tab, alpha_number=0.2, beta_number=0.85, threshold_number=threshold)
     fill(tab, cost_fn=5.0, cost_fp=0.5)
-    expected = recover_metrics(counts, proportions, threshold=threshold, cost_fn=5.0, cost_fp=0.5)
+    expected = pu.recover_metrics(
+        counts, proportions, threshold=threshold, cost_fn=5.0, cost_fp=0.5
+    )
     for column, figures in (("recovered", expected), ("observed", expected.observed)):
         found = values(tab, column)
         assert set(found) == set(report.metrics) - {"f_beta"}
         assert found == pytest.approx({name: figures[name] for name in found}, abs=TOLERANCE)
-    matrix = recover_confusion(counts, proportions, threshold)
+    matrix = pu.recovery.recover_confusion(counts, proportions, threshold)
     for name in ("tp", "fp", "fn", "tn", "flagged"):
         value = float(tab.get_attribute(f'#unlabeled [data-cell="{name}"]', "data-value"))
         assert value == pytest.approx(getattr(matrix, name), abs=TOLERANCE)
     assert texts(tab, "#flagged") == [f"A{str(matrix)[1:]}."]
-    auc = f"{recover_auc(counts, proportions):.3f}"
+    auc = f"{pu.recover_auc(counts, proportions):.3f}"
     assert big(tab) == auc
     assert auc in tab.get_attribute(".handle", "aria-valuetext")
 
 
 def test_the_first_step_of_the_slider_is_a_small_one(
-    show: Opener, report: PUReport, estimated: PUReport, rare: PUReport
+    show: Opener, report: pu.PUReport, estimated: pu.PUReport, rare: pu.PUReport
 ) -> None:
     """All figures follow one alpha, which at the start is that of the report."""
     for each in (report, estimated, rare):
@@ -203,7 +189,7 @@ def test_the_first_step_of_the_slider_is_a_small_one(
         ) == pytest.approx(auc, abs=0.004)
 
 
-def test_the_plot_of_auc_is_the_slider_of_alpha(show: Opener, report: PUReport) -> None:
+def test_the_plot_of_auc_is_the_slider_of_alpha(show: Opener, report: pu.PUReport) -> None:
     tab = show(report, has_touch=True)
     plot = tab.locator("figure[data-chart=alpha] svg")
     box = plot.bounding_box()
@@ -238,7 +224,7 @@ def test_the_plot_of_auc_is_the_slider_of_alpha(show: Opener, report: PUReport) 
     assert tab.get_attribute(".handle", "aria-valuetext").endswith("does not fit the scores")
 
 
-def test_the_reports_own_figures_come_back(show: Opener, report: PUReport) -> None:
+def test_the_reports_own_figures_come_back(show: Opener, report: pu.PUReport) -> None:
     tab = show(report)
     unfold(tab)
     everything = "main td, main th, header td, #flagged, .big"
@@ -251,7 +237,7 @@ def test_the_reports_own_figures_come_back(show: Opener, report: PUReport) -> No
     intervals = texts(tab, "[data-metric]:not([data-metric=roc_auc]) [data-column=interval]")
     assert set(intervals) == {"–"}
     low, high = texts(tab, ".head [data-metric=roc_auc] [data-column=interval]")[0].split(" to ")
-    half = 1.959964 * auc_pu_variance(report.counts) ** 0.5 / 0.6
+    half = 1.959964 * pu.recovery.auc_pu_variance(report.counts) ** 0.5 / 0.6
     assert (float(high) - float(low)) / 2 == pytest.approx(half, abs=1e-3)
     assert "95 % band, pointwise" not in texts(tab, "figure[data-chart=roc] .legend text")
     for note in ("#state", "#bandless"):
@@ -265,7 +251,7 @@ def test_the_reports_own_figures_come_back(show: Opener, report: PUReport) -> No
     assert tab.input_value("#alpha-number") == "25 %"
 
 
-def test_values_that_do_not_fit_are_said_not_to(show: Opener, report: PUReport) -> None:
+def test_values_that_do_not_fit_are_said_not_to(show: Opener, report: pu.PUReport) -> None:
     tab = show(report)
     unfold(tab)
     fill(tab, alpha_number=0.5, beta_number=0.4)
@@ -289,7 +275,7 @@ def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
     scores = np.round(rng.normal(size=200) + np.repeat([1.0, 0.0], 100), 1)
     labels = np.repeat([1, 0, -1], [100, 60, 40])
     tab = show(
-        evaluate(
+        pu.evaluate(
             scores, labels, negative_label=-1, alpha=0.1, sample_weight=weights, top_k=5,
             threshold=1e9, n_resamples=0,
         )
@@ -298,7 +284,7 @@ def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
     assert texts(tab, ".head [data-metric=precision] .strong") == ["undefined"]
 
 
-def test_the_keyboard_is_enough(show: Opener, report: PUReport) -> None:
+def test_the_keyboard_is_enough(show: Opener, report: pu.PUReport) -> None:
     tab = show(report)
     unfold(tab)
     reached = []
@@ -331,7 +317,7 @@ def test_the_keyboard_is_enough(show: Opener, report: PUReport) -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 360)])
 def test_no_grave_barriers(
-    show: Opener, report: PUReport, estimated: PUReport, scheme: str, width: int
+    show: Opener, report: pu.PUReport, estimated: pu.PUReport, scheme: str, width: int
 ) -> None:
     for each in (report, estimated):
         tab = show(each, color_scheme=scheme, viewport={"width": width, "height": 900})
@@ -349,7 +335,7 @@ CUT = """() => [...document.querySelectorAll("td, th, dd, .words, .scroll, .big,
 
 @pytest.mark.parametrize("width", [390, 800, 1400])
 def test_nothing_is_cut(
-    show: Opener, report: PUReport, rare: PUReport, hostile: str, width: int
+    show: Opener, report: pu.PUReport, rare: pu.PUReport, hostile: str, width: int
 ) -> None:
     for page in (report, rare, hostile) if width == 390 else (rare,):
         tab = show(page, viewport={"width": width, "height": 740})
@@ -366,7 +352,7 @@ def test_nothing_is_cut(
 
 
 def test_rows_of_rare_positives_are_drawn_by_powers_of_ten(
-    show: Opener, report: PUReport, rare: PUReport
+    show: Opener, report: pu.PUReport, rare: pu.PUReport
 ) -> None:
     """So that bars of a few positives show beside those of tens of thousands."""
     for page, wanted in ((report, False), (rare, True)):
@@ -377,7 +363,7 @@ def test_rows_of_rare_positives_are_drawn_by_powers_of_ten(
         assert (powers[1] / powers[0] == 10 if powers[0] else False) == wanted, ticks
 
 
-def test_without_scripts_the_page_is_still_a_report(show: Opener, report: PUReport) -> None:
+def test_without_scripts_the_page_is_still_a_report(show: Opener, report: pu.PUReport) -> None:
     tab = show(report, java_script_enabled=False)
     for hidden in ("#theme", "#alpha-number", "#state", "figure[data-chart=alpha]"):
         assert tab.locator(hidden).is_hidden()
@@ -387,7 +373,7 @@ def test_without_scripts_the_page_is_still_a_report(show: Opener, report: PURepo
     assert tab.inner_text("#alpha-word") == "25 %"
 
 
-def test_printed_the_page_is_light_and_open(show: Opener, report: PUReport) -> None:
+def test_printed_the_page_is_light_and_open(show: Opener, report: pu.PUReport) -> None:
     tab = show(report, color_scheme="dark")
     tab.emulate_media(media="print")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
@@ -397,7 +383,7 @@ def test_printed_the_page_is_light_and_open(show: Opener, report: PUReport) -> N
 
 
 def test_the_policy_refuses_other_scripts_styles_and_requests(
-    browser: Any, report: PUReport, tmp_path: Path
+    browser: Any, report: pu.PUReport, tmp_path: Path
 ) -> None:
     file = tmp_path / "page.html"
     file.write_text(render_report(report), encoding="utf-8")
@@ -427,7 +413,7 @@ def test_the_policy_refuses_other_scripts_styles_and_requests(
     assert refused[1] is None
 
 
-def test_a_figure_can_be_saved_with_light_colors(show: Opener, report: PUReport) -> None:
+def test_a_figure_can_be_saved_with_light_colors(show: Opener, report: pu.PUReport) -> None:
     tab = show(report, color_scheme="dark")
     saved = {}
     for form in ("SVG", "CSV"):

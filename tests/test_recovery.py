@@ -20,8 +20,6 @@ from scipy import stats
 from tests.public_names import public_names
 
 import purecover as pu
-from purecover import simulate
-from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import (
     REPAIRS,
     area_under_pr,
@@ -31,7 +29,6 @@ from purecover.recovery.curves import (
     precision_of,
     refine_pr,
 )
-from purecover.recovery.posteriors import correct_posterior, posterior_band
 from purecover.recovery.rates import ratio_integrals, trapezoids
 from purecover.recovery.repairs import hull_vertices
 
@@ -603,10 +600,10 @@ class TestAreas:
 
 
 PROPORTIONS = [
-    MixtureProportions(0.25),
-    MixtureProportions(0.05, 0.95),
-    MixtureProportions(0.25, 0.75),
-    MixtureProportions(0.5, 0.75),
+    pu.MixtureProportions(0.25),
+    pu.MixtureProportions(0.05, 0.95),
+    pu.MixtureProportions(0.25, 0.75),
+    pu.MixtureProportions(0.5, 0.75),
 ]
 SHARES = [0.01, 0.3, 0.9]
 SCORES = np.linspace(-4, 5, 101)
@@ -627,7 +624,7 @@ def test_exact_on_normal_densities(proportions, share):
     for prior in (None, 0.1, 0.5, 0.9):
         p = proportions.alpha if prior is None else prior
         truth = p * positive / (p * positive + (1 - p) * negative)
-        found = correct_posterior(tau, share, proportions, prior=prior)
+        found = pu.recovery.correct_posterior(tau, share, proportions, prior=prior)
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-10)
 
 
@@ -635,27 +632,27 @@ def test_exact_on_normal_densities(proportions, share):
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("prior", [None, 0.3])
 def test_band_maps_onto_the_unit_interval(proportions, share, prior):
-    low, high = posterior_band(share, proportions)
+    low, high = pu.recovery.posterior_band(share, proportions)
     inside = np.linspace(low, high, 11)
-    found = correct_posterior(inside, share, proportions, prior=prior)
+    found = pu.recovery.correct_posterior(inside, share, proportions, prior=prior)
     assert found[0] == pytest.approx(0, abs=1e-12)
     assert found[-1] == pytest.approx(1, abs=1e-12)
     assert np.all(np.diff(found) > 0)
     if high < 1:
-        assert correct_posterior((1 + high) / 2, share, proportions, prior=prior) == 1
-        assert correct_posterior((1 + high) / 2, share, proportions, clip=False) > 1
+        assert pu.recovery.correct_posterior((1 + high) / 2, share, proportions, prior=prior) == 1
+        assert pu.recovery.correct_posterior((1 + high) / 2, share, proportions, clip=False) > 1
     if low > 0:
-        assert correct_posterior(low / 2, share, proportions, prior=prior) == 0
-        assert correct_posterior(low / 2, share, proportions, clip=False) < 0
+        assert pu.recovery.correct_posterior(low / 2, share, proportions, prior=prior) == 0
+        assert pu.recovery.correct_posterior(low / 2, share, proportions, clip=False) < 0
 
 
 def test_without_clipping_only_possible_points_have_a_value():
-    proportions, share = MixtureProportions(0.3, 0.9), 0.2
-    low, high = posterior_band(share, proportions)
+    proportions, share = pu.MixtureProportions(0.3, 0.9), 0.2
+    low, high = pu.recovery.posterior_band(share, proportions)
     tau = np.array([low / 2, (low + high) / 2, (1 + high) / 2])
-    raw = correct_posterior(tau, share, proportions, prior=0.4, clip=False)
+    raw = pu.recovery.correct_posterior(tau, share, proportions, prior=0.4, clip=False)
     assert np.isnan(raw).tolist() == [True, False, True]
-    assert raw[1] == correct_posterior(tau, share, proportions, prior=0.4)[1]
+    assert raw[1] == pu.recovery.correct_posterior(tau, share, proportions, prior=0.4)[1]
 
 
 @pytest.mark.filterwarnings("ignore:.*contradict these scores")
@@ -678,9 +675,9 @@ def test_counts_lie_within_their_margins(data: st.DataObject) -> None:
         assert found.tp / flagged == pytest.approx(precision["precision"], abs=1e-9)
 
 
-def probabilities(seed: int = 0) -> simulate.Sample:
+def probabilities(seed: int = 0) -> pu.simulate.Sample:
     """Labeled and unlabeled rows, a tenth of the latter positive."""
-    found = simulate.binormal(2.0).sample(300, 1500, alpha=0.1, random_state=seed)
+    found = pu.simulate.binormal(2.0).sample(300, 1500, alpha=0.1, random_state=seed)
     return replace(found, scores=1 / (1 + np.exp(2 - 2 * found.scores - math.log(1 / 9))))
 
 
@@ -714,7 +711,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 RAISING = {"intervals.evidence_thresholds", "displays.EvidenceDisplay"}
 
 
-def with_alpha(name: str, sample: simulate.Sample, alpha: float) -> Any:
+def with_alpha(name: str, sample: pu.simulate.Sample, alpha: float) -> Any:
     way, options = public_names()[name], ARGUMENTS[name]
     if isinstance(way, type):
         return way.from_predictions(sample.scores, sample.labeled, alpha=alpha, **options)
@@ -760,56 +757,47 @@ def test_no_way_to_recovered_figures_is_forgotten() -> None:
     assert ways - told == set(ARGUMENTS)
 
 
+def extreme(call: Any, rows: tuple[Any, ...], shares: tuple[float, ...], **options: Any) -> Any:
+    """Call a function with counts of scores, labels and perhaps weights."""
+    counts = pu.ScoreCounts.from_scores(*rows[:2], sample_weight=[*rows, None][2])
+    return lambda: call(counts=counts, proportions=pu.MixtureProportions(*shares), **options)
+
+
+FOUR = [0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0]
 EXTREME = {
-    "unrepaired, prior 1": lambda: pu.recover_metrics(
-        pu.ScoreCounts.from_scores([0.07, 0.73, 0.55, 0.08, 0.8], [1, 0, 1, 0, 0]),
-        pu.MixtureProportions(0.0321, 0.0959),
-        repair="none",
-        target=1.0,
-        area="average-precision",
+    "unrepaired, prior 1": extreme(
+        pu.recover_metrics, ([0.07, 0.73, 0.55, 0.08, 0.8], [1, 0, 1, 0, 0]), (0.0321, 0.0959),
+        repair="none", target=1.0, area="average-precision",
     ),
-    "unrepaired, tiny max_fpr": lambda: pu.recover_metrics(
-        pu.ScoreCounts.from_scores([0.01, 1e-310], [1, 0]),
-        pu.MixtureProportions(0.475, 0.779),
-        repair="none",
-        max_fpr=1e-310,
-        area="average-precision",
+    "unrepaired, tiny max_fpr": extreme(
+        pu.recover_metrics, ([0.01, 1e-310], [1, 0]), (0.475, 0.779),
+        repair="none", max_fpr=1e-310, area="average-precision",
     ),
-    "weights far apart": lambda: pu.recover_metrics(
-        pu.ScoreCounts.from_scores([-1.0, 0.0], [1, 0], sample_weight=[1e10, 1e-10]),
-        pu.MixtureProportions(0.41),
-        repair="likelihood",
+    "weights far apart": extreme(
+        pu.recover_metrics, ([-1.0, 0.0], [1, 0], [1e10, 1e-10]), (0.41,), repair="likelihood"
     ),
-    "likelihood, alpha next to beta": lambda: pu.intervals.bootstrap(
-        pu.ScoreCounts.from_scores([0.35, 0.31, 0.02, 0.61, 0.82, 0.49], [1, 1, 1, 1, 1, 0]),
-        pu.MixtureProportions(1 - 1e-16),
-        repair="likelihood",
-        n_resamples=5,
-        random_state=0,
+    "likelihood, alpha next to beta": extreme(
+        pu.intervals.bootstrap, ([0.35, 0.31, 0.02, 0.61, 0.82, 0.49], [1, 1, 1, 1, 1, 0]),
+        (1 - 1e-16,), repair="likelihood", n_resamples=5, random_state=0,
     ),
-    "no unlabeled weight to speak of": lambda: pu.recovery.recover_calibration(
-        pu.ScoreCounts.from_scores([0.5, 1 - 1e-16], [0, 1], sample_weight=[1e-10, 1e10]),
-        pu.MixtureProportions(0.999999999),
+    "no unlabeled weight to speak of": extreme(
+        pu.recovery.recover_calibration, ([0.5, 1 - 1e-16], [0, 1], [1e-10, 1e10]), (0.999999999,),
         target=1e-200,
     ),
-    "means of huge values": lambda: pu.recovery.recover_mean(
-        pu.ScoreCounts.from_scores([0.9, 0.3, 0.1], [1, 0, 0]),
-        [1e308, -1e308, 5e-324],
-        pu.MixtureProportions(1 - 1e-16),
+    "means of huge values": extreme(
+        pu.recovery.recover_mean, ([0.9, 0.3, 0.1], [1, 0, 0]), (1 - 1e-16,),
+        f=[1e308, -1e308, 5e-324],
     ),
-    "evidence where nothing is positive": lambda: pu.intervals.evidence_thresholds(
-        pu.ScoreCounts.from_scores([0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0]),
-        pu.MixtureProportions(5e-324, 1e-12),
-        n_resamples=4,
-        random_state=0,
+    "evidence where nothing is positive": extreme(
+        pu.intervals.evidence_thresholds, FOUR, (5e-324, 1e-12), n_resamples=4, random_state=0
     ),
     "a report of alpha next to beta": lambda: str(
         pu.evaluate([0.1, 0.9, 0.5, 0.2, 0.4], [1, 0, 0, 1, 0], alpha=1 - 2**-53, n_resamples=0)
     ),
     "evidence with a tiny prior": lambda: pu.intervals.evidence_thresholds(
-        [0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0], alpha=0.1, prior=1e-300, n_resamples=5
+        *FOUR, alpha=0.1, prior=1e-300, n_resamples=5
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", EXTREME)

@@ -11,22 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purecover import simulate
-from purecover.counts import ScoreCounts, pu_roc_curve
-from purecover.exceptions import InvalidInputError, InvalidTypeError
-from purecover.proportions import MixtureProportions
+import purecover as pu
 from purecover.recovery import bounds as _bound_tables
-from purecover.recovery.bounds import recover_bounds
-from purecover.recovery.curves import recover_pr
-from purecover.recovery.grids import sensitivity
-from purecover.recovery.metrics import recover_metrics
-from purecover.recovery.rates import recover_auc
 
 RATES = ("tpr", "fpr", "precision")
 
 
 def sample(seed, n_labeled=100, n_unlabeled=1000, alpha=0.25, separation=1.5, **options):
-    return simulate.binormal(separation).sample(
+    return pu.simulate.binormal(separation).sample(
         n_labeled, n_unlabeled, alpha=alpha, random_state=seed, **options
     )
 
@@ -103,9 +95,9 @@ def random_rows(seed, n=60, with_negatives=True):
 @pytest.mark.parametrize("target", ["pooled", "deployment"])
 def test_tables_equal_the_published_ones(seed, target):
     scores, labels = random_rows(seed)
-    counts = ScoreCounts.from_scores(scores, labels, positive_label="L", negative_label="N")
+    counts = pu.ScoreCounts.from_scores(scores, labels, positive_label="L", negative_label="N")
     alpha = 0.3
-    bounds = recover_bounds(counts, alpha, confidence_level=0.5, target=target)
+    bounds = pu.recover_bounds(counts, alpha, confidence_level=0.5, target=target)
     m = math.floor(alpha * counts.n_unlabeled)
     n = 1 / (1 / counts.n_labeled + 1 / m)  # the published radius has n_labeled
     radius = math.sqrt(math.log(2 / 0.5) / (2 * n))
@@ -121,13 +113,13 @@ def test_tables_equal_the_published_ones(seed, target):
 def test_a_range_takes_in_every_alpha_between(seed, alphas, target, monkeypatch):
     monkeypatch.setattr(_bound_tables, "_monotone", lambda bounds: bounds)  # comes after
     scores, labels = random_rows(seed, 300)
-    counts = ScoreCounts.from_scores(scores, labels, positive_label="L", negative_label="N")
+    counts = pu.ScoreCounts.from_scores(scores, labels, positive_label="L", negative_label="N")
     n = int(counts.n_unlabeled)
     if target == "deployment":  # where recall needs a positive
         alphas = (max(alphas[0], 1 / n), alphas[1])
     # A band of the same width for every alpha, so that only the tables differ.
     radius = math.sqrt(math.log(2 / 0.05) / (2 * counts.n_labeled))
-    band = _bound_tables.Band(pu_roc_curve(counts).tpr_pu, radius, noise_ratio=0.0)
+    band = _bound_tables.Band(pu.recovery.pu_roc_curve(counts).tpr_pu, radius, noise_ratio=0.0)
     wide = _bound_tables.count_bounds(counts, alphas, target, band)
     ends = [math.floor(alpha * n + 1e-9) for alpha in alphas]
     # Blocks with two kinks each, against all whole numbers one by one.
@@ -172,8 +164,8 @@ def test_exact_distribution_reproduces_counting(target):
     scores = np.concatenate([labeled, hidden, others])
     truth = np.arange(scores.size) < labeled.size + hidden.size
     is_labeled = np.arange(scores.size) < labeled.size
-    counts = ScoreCounts.from_scores(scores, is_labeled)
-    exact = pu_roc_curve(counts)
+    counts = pu.ScoreCounts.from_scores(scores, is_labeled)
+    exact = pu.recovery.pu_roc_curve(counts)
     alpha = hidden.size / counts.n_unlabeled
     band = _bound_tables.Band(exact.tpr_pu, radius=0.0, noise_ratio=0.0)
     curves = _bound_tables.count_bounds(counts, (alpha, alpha), target, band)
@@ -196,7 +188,7 @@ def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target
     repeats, whole, areas = 150, 0, 0
     for seed in range(repeats):
         data = sample(seed, n_labeled, n_unlabeled, 0.2, fixed_counts=True)
-        bounds = recover_bounds(data.counts, alphas, target=target)
+        bounds = pu.recover_bounds(data.counts, alphas, target=target)
         keep = np.ones(len(data), bool) if target == "pooled" else ~data.labeled
         rates, auc = true_table(data.scores[keep], data.truth[keep], bounds.thresholds)
         inside = contained(bounds, rates).all()
@@ -219,13 +211,13 @@ def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target
 )
 def test_bounds_are_curves_in_the_unit_box(data, rows, target, level):
     scores, labeled, unlabeled, negative = zip(*rows, strict=True)
-    counts = ScoreCounts.from_counts(scores, labeled, unlabeled, negative=negative)
+    counts = pu.ScoreCounts.from_counts(scores, labeled, unlabeled, negative=negative)
     ends = sorted(data.draw(st.lists(st.floats(0, 0.99), min_size=2, max_size=2)))
     if target == "deployment" and ends[1] * counts.n_unlabeled < 1.001:
         ends[1] = 0.999
     if math.floor(ends[1] * counts.n_unlabeled) == 0 and target == "deployment":
         target = "pooled"
-    bounds = recover_bounds(counts, tuple(ends), target=target, confidence_level=level)
+    bounds = pu.recover_bounds(counts, tuple(ends), target=target, confidence_level=level)
     for rate in ("tpr", "fpr"):
         low, high = getattr(bounds, f"{rate}_lower"), getattr(bounds, f"{rate}_upper")
         assert low[0] == high[0] == 0
@@ -244,23 +236,25 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, target, level):
 
 def test_weights_are_refused():
     for counts in (
-        ScoreCounts.from_scores([1, 2, 3], [1, 0, 0], sample_weight=[1.0, 2.0, 1.0]),
-        ScoreCounts.from_counts([1, 2], labeled=[0.5, 1], unlabeled=[1, 1]),
-        ScoreCounts.from_counts([1, 2], labeled=[1, 1], unlabeled=[1, 1], negative=[0.5, 0]),
+        pu.ScoreCounts.from_scores([1, 2, 3], [1, 0, 0], sample_weight=[1.0, 2.0, 1.0]),
+        pu.ScoreCounts.from_counts([1, 2], labeled=[0.5, 1], unlabeled=[1, 1]),
+        pu.ScoreCounts.from_counts([1, 2], labeled=[1, 1], unlabeled=[1, 1], negative=[0.5, 0]),
     ):
-        with pytest.raises(InvalidInputError, match=r"whole numbers(.|\n)*Hint: .*weights"):
-            recover_bounds(counts, 0.2)
-    with pytest.raises(InvalidTypeError, match="ScoreCounts"):
-        recover_bounds([1, 2, 3], 0.2)
+        with pytest.raises(
+            pu.exceptions.InvalidInputError, match=r"whole numbers(.|\n)*Hint: .*weights"
+        ):
+            pu.recover_bounds(counts, 0.2)
+    with pytest.raises(pu.exceptions.InvalidTypeError, match="ScoreCounts"):
+        pu.recover_bounds([1, 2, 3], 0.2)
 
 
 @pytest.fixture(scope="module")
-def counts() -> ScoreCounts:
-    return simulate.binormal(1.5).sample(100, 600, alpha=0.25, beta=0.75, random_state=3).counts
+def counts() -> pu.ScoreCounts:
+    return pu.simulate.binormal(1.5).sample(100, 600, alpha=0.25, beta=0.75, random_state=3).counts
 
 
 def test_auc_is_the_direct_one_at_every_pair(counts):
-    grid = sensitivity(counts)
+    grid = pu.recovery.sensitivity(counts)
     assert grid.values.shape == (101, 101)
     for i, j in itertools.product(range(0, 101, 7), repeat=2):
         alpha, beta = grid.alphas[i], grid.betas[j]
@@ -268,7 +262,7 @@ def test_auc_is_the_direct_one_at_every_pair(counts):
             assert math.isnan(grid.values[i, j])
             assert not grid.infeasible[i, j]
             continue
-        exact = recover_auc(counts, MixtureProportions(alpha, beta), clip=False)
+        exact = pu.recover_auc(counts, pu.MixtureProportions(alpha, beta), clip=False)
         assert grid.values[i, j] == pytest.approx(exact, abs=1e-12)
         assert grid.infeasible[i, j] == (not 0 <= exact <= 1)
     assert grid.infeasible.any()
@@ -279,14 +273,16 @@ def test_auc_is_the_direct_one_at_every_pair(counts):
 def test_other_metrics_equal_a_loop(counts, metric, repair):
     alphas, betas = [0.0, 0.2, 0.6], [0.6, 0.9]
     options = {"target": 0.3, "repair": repair}
-    grid = sensitivity(counts, metric, alphas=alphas, betas=betas, threshold=0.5, **options)
+    grid = pu.recovery.sensitivity(
+        counts, metric, alphas=alphas, betas=betas, threshold=0.5, **options
+    )
     for (i, alpha), (j, beta) in itertools.product(enumerate(alphas), enumerate(betas)):
         if alpha >= beta:
             assert math.isnan(grid.values[i, j])
             continue
-        proportions = MixtureProportions(alpha, beta)
+        proportions = pu.MixtureProportions(alpha, beta)
         if metric == "auc_pr":
-            one = recover_pr(counts, proportions, **options).auc_pr
+            one = pu.recover_pr(counts, proportions, **options).auc_pr
         else:
-            one = recover_metrics(counts, proportions, threshold=0.5, **options)[metric]
+            one = pu.recover_metrics(counts, proportions, threshold=0.5, **options)[metric]
         assert grid.values[i, j] == pytest.approx(one, nan_ok=True)

@@ -19,7 +19,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import purecover as pu
-from purecover._validation import check_real
 from purecover.documents.summary import PRICES
 from purecover.documents.text import shell_text
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
@@ -38,9 +37,6 @@ class TopShare(PriorEstimator):
 
     def __init__(self, top: float = 0.3) -> None:
         self.top = top
-
-    def _check_params(self) -> None:
-        check_real("top", self.top, low=0, high=1)
 
     def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:
         labeled = np.cumsum(counts.labeled) / counts.n_labeled
@@ -440,16 +436,9 @@ def test_degenerate_data_are_flagged_or_refused(case: str) -> None:
     json.loads(report.to_json())  # strict: no NaN
     assert "nan" not in str(report)
     assert report.to_html()
-    loud = {c.code for c in report.findings} & {
-        "PU004",
-        "PU005",
-        "PU008",
-        "PU010",
-        "PU012",
-        "PU017",
-    }
     if case != "no positives hidden":
-        assert loud, str(report)
+        loud = ["PU004", "PU005", "PU008", "PU010", "PU012", "PU017"]
+        assert {c.code for c in report.findings} & set(loud), str(report)
 
 
 @pytest.mark.slow

@@ -1,26 +1,9 @@
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def import_tool() -> Callable[[str], ModuleType]:
-    """Import a script of ``paper/tools``."""
-
-    def bring(name: str) -> ModuleType:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.syspath_prepend(ROOT)
-            return importlib.import_module(f"paper.tools.{name}")
-
-    return bring
 
 
 @pytest.fixture(scope="session")
