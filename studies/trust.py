@@ -36,17 +36,24 @@ Rows = tuple[Any, Any, dict[str, Any], float]
 """Scores, labels, further arguments of ``evaluate``, and the true AUC."""
 
 ALPHA = 0.25
-N_LABELED, N_UNLABELED = 500, 5000
+USUAL = N_LABELED, N_UNLABELED = 500, 5000
 FAMILY = 5
 N_NOISE = 100
 """Features of the trained models that mean nothing."""
 WORLD = simulate.binormal(2.0)
 
 
-def holds(rng: np.random.Generator, **given: Any) -> Rows:
-    """Two samples of normal scores, clean labels."""
-    sample = WORLD.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
-    return sample.scores, sample.labeled, given, WORLD.auc
+def clean(
+    rng: np.random.Generator,
+    *,
+    world: simulate.World = WORLD,
+    hidden: float = ALPHA,
+    sizes: tuple[int, int] = USUAL,
+    **given: Any,
+) -> Rows:
+    """Two samples of a world, clean labels."""
+    sample = world.sample(*sizes, alpha=hidden, random_state=rng)
+    return sample.scores, sample.labeled, given, world.auc
 
 
 def wrong_labels(
@@ -74,7 +81,11 @@ def clear_first(rng: np.random.Generator, **given: Any) -> Rows:
 
 
 def two_kinds(
-    rng: np.random.Generator, *, means: tuple[float, float], share: float, sizes: tuple[int, int]
+    rng: np.random.Generator,
+    *,
+    means: tuple[float, float],
+    share: float,
+    sizes: tuple[int, int] = USUAL,
 ) -> Rows:
     """Clean labels; positives of two kinds, whose scores lie around two means."""
     labeled = np.arange(sum(sizes)) < sizes[0]
@@ -83,14 +94,6 @@ def two_kinds(
     scores = rng.normal(np.where(truth, kind, 0.0), 1.0)
     first, second = (float(norm.cdf(mean / math.sqrt(2))) for mean in means)
     return scores, labeled, {}, share * first + (1 - share) * second
-
-
-def other_world(
-    rng: np.random.Generator, *, world: simulate.World, alpha: float, sizes: tuple[int, int]
-) -> Rows:
-    """Clean labels in another world."""
-    sample = world.sample(*sizes, alpha=alpha, random_state=rng)
-    return sample.scores, sample.labeled, {}, world.auc
 
 
 def families(rng: np.random.Generator, *, told: bool) -> Rows:
@@ -141,51 +144,43 @@ class Situation:
         return self.slow and self.draw not in (families, trained)
 
 
-def _estimated(draw: Callable[..., Rows], *, sound: bool = False, **told: Any) -> Situation:
-    return Situation(draw, told, sound, slow=True)
-
-
 KNOWN = {"alpha": ALPHA}
-USUAL = (N_LABELED, N_UNLABELED)
+ESTIMATED: dict[str, tuple[Callable[..., Rows], bool, dict[str, Any]]] = {
+    "everything holds": (clean, True, {}),
+    "a tenth of the labels wrong": (wrong_labels, True, {}),
+    "a tenth of the labels wrong, AUC .96": (wrong_labels, True, {"separation": 2.5}),
+    "a tenth of the labels wrong, AUC .96, ten labeled and ten unlabeled rows judged": (
+        wrong_labels, True, {"separation": 2.5, "judged": 10},
+    ),
+    "50 labeled": (clean, False, {"sizes": (50, N_UNLABELED)}),
+    "clear positives labeled first": (clear_first, False, {}),
+    # The highest scores keep a constant share of negatives.
+    "nothing pure at the top": (clean, False, {"world": simulate.laplace(2.0)}),
+    "two of five positives score as negatives": (
+        two_kinds, False, {"means": (3.0, 0.0), "share": 0.6},
+    ),
+    "positives of two kinds, 130,000 rows": (
+        two_kinds, False, {"means": (1.0, 4.0), "share": 0.5, "sizes": (30_000, 100_000)},
+    ),
+    "Beta(3, 1) against Beta(1, 1.5)": (clean, False, {"world": simulate.beta((3, 1), (1, 1.5))}),
+    "alpha .005, 50,000 unlabeled": (clean, False, {"hidden": 0.005, "sizes": (300, 50_000)}),
+}  # fmt: skip
+"""Where alpha is estimated: where data sets come from, whether all holds, and what differs."""
 SITUATIONS = {
-    "everything holds": Situation(holds, KNOWN, sound=True),
-    "alpha given as .20": Situation(holds, {"alpha": 0.20}),
-    "alpha given as .30": Situation(holds, {"alpha": 0.30}),
-    "alpha given as .40": Situation(holds, {"alpha": 0.40}),
+    "everything holds": Situation(clean, KNOWN, sound=True),
+    "alpha given as .20": Situation(clean, {"alpha": 0.20}),
+    "alpha given as .30": Situation(clean, {"alpha": 0.30}),
+    "alpha given as .40": Situation(clean, {"alpha": 0.40}),
     "a tenth of the labels wrong, taken as clean": Situation(wrong_labels, KNOWN),
     "clear positives labeled first": Situation(clear_first, KNOWN),
     "families of five rows, taken as independent": Situation(families, {"told": False}),
     "families of five rows, groups given": Situation(families, {"told": True}, True, slow=True),
     "scores of the training rows": Situation(trained, {"own_rows": True}, slow=True),
     "scores out of fold": Situation(trained, {"own_rows": False}, True, slow=True),
-    "everything holds, alpha estimated": _estimated(holds, sound=True),
-    "a tenth of the labels wrong, alpha estimated": _estimated(wrong_labels, sound=True),
     **{
-        f"a tenth of the labels wrong, AUC .96, {words}alpha estimated": _estimated(
-            wrong_labels, sound=True, separation=2.5, judged=judged
-        )
-        for words, judged in (("", 0), ("ten labeled and ten unlabeled rows judged, ", 10))
+        f"{name}, alpha estimated": Situation(draw, told, sound, slow=True)
+        for name, (draw, sound, told) in ESTIMATED.items()
     },
-    "50 labeled, alpha estimated": _estimated(
-        other_world, world=WORLD, alpha=ALPHA, sizes=(50, N_UNLABELED)
-    ),
-    "clear positives labeled first, alpha estimated": _estimated(clear_first),
-    # The highest scores keep a constant share of negatives.
-    "nothing pure at the top, alpha estimated": _estimated(
-        other_world, world=simulate.laplace(2.0), alpha=ALPHA, sizes=USUAL
-    ),
-    "two of five positives score as negatives, alpha estimated": _estimated(
-        two_kinds, means=(3.0, 0.0), share=0.6, sizes=USUAL
-    ),
-    "positives of two kinds, 130,000 rows, alpha estimated": _estimated(
-        two_kinds, means=(1.0, 4.0), share=0.5, sizes=(30_000, 100_000)
-    ),
-    "Beta(3, 1) against Beta(1, 1.5), alpha estimated": _estimated(
-        other_world, world=simulate.beta((3, 1), (1, 1.5)), alpha=ALPHA, sizes=USUAL
-    ),
-    "alpha .005, 50,000 unlabeled, alpha estimated": _estimated(
-        other_world, world=WORLD, alpha=0.005, sizes=(300, 50_000)
-    ),
 }
 
 

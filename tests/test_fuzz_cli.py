@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from purecover.cli import counting, main
 
 ROWS = [(((i * 37) % 101) / 100 + (i % 4 == 0) / 3, int(i % 4 == 0)) for i in range(48)]
-CSV = "score,labeled,note\n" + "".join(f"{s:.4f},{y},n{i}\n" for i, (s, y) in enumerate(ROWS))
+CSV = "score,labeled,note\n" + "".join(f"{s:.4f},{y},n{i % 2}\n" for i, (s, y) in enumerate(ROWS))
 JSONL = "".join(json.dumps({"score": s, "labeled": y}) + "\n" for s, y in ROWS)
 
 # What may stand in a cell, a line or between bytes where it does not belong.
