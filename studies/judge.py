@@ -29,7 +29,7 @@ import purecover as pu
 from purecover.counts import auc_pu_variance
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-N_RESAMPLES = 200
+N_RESAMPLES = 500
 TOP = 0.05
 """Share of the unlabeled rows that can be reviewed."""
 FIGURES = {

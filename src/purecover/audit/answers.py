@@ -38,9 +38,9 @@ MANY_DRAWS = 2**17
 ALMOST_SURE = 0.999
 """Confidence of the statement that a range contradicts the scores."""
 
-ANYWHERE = 0.05
+ANYWHERE = 0.15
 """Weight of a uniform prior added to the posterior of the scores: verdicts that contradict the
-scores win."""
+scores win. By the interval scores after ten verdicts on the first part of the collection."""
 
 CONFLICT = 0.05
 """Verdicts that the scores make less likely than this contradict them."""
@@ -118,7 +118,9 @@ class Purity(NamedTuple):
             for sizes in (strata.n_unlabeled, strata.n_labeled)
         )
         f_1 = ((1 - alpha) * f_l - (1 - beta) * f_u) / (beta - alpha)
-        of_unlabeled = alpha * f_1 / f_u
+        hidden = alpha * strata.n_unlabeled.sum() * f_1
+        hidden = rng.standard_gamma(hidden.clip(0) + 1 / f_1.shape[1])  # scaled: Dirichlet draws
+        of_unlabeled = alpha * hidden / hidden.sum(axis=1, keepdims=True) / f_u
         of_labeled = np.where(beta == 1, 1.0, beta * f_1 / f_l)  # exact: one negative refutes it
         possible = ((f_1 >= 0) & (of_unlabeled <= 1)).all(axis=1)
         return cls(of_unlabeled.clip(0, 1), of_labeled.clip(0, 1), f_u, f_l / f_u, possible)
@@ -508,13 +510,14 @@ def combine(
     .. math::
 
         F_1 = \frac{(1-\alpha) F_L - (1-\beta) F_U}{\beta - \alpha}, \qquad
-        \kappa = \frac{\alpha F_1}{F_U}, \qquad \lambda = \frac{\beta F_1}{F_L}.
+        \kappa = \frac{\alpha F_H}{F_U}, \qquad \lambda = \frac{\beta F_1}{F_L},
 
-    A draw of alpha and beta from the posterior of the scores, with shares drawn from Dirichlet
-    distributions of the counts, gets the weight
-    :math:`\kappa^k (1-\kappa)^{n-k} \lambda^h (1-\lambda)^{m-h}` if k of n judged unlabeled rows
-    and h of m judged labeled rows are positive. One draw in twenty is uniform over what the scores
-    allow, so that verdicts that contradict the posterior of the scores win.
+    where :math:`F_H` is the share of the positives among these unlabeled rows: it differs from
+    :math:`F_1` as a sample of :math:`\alpha n_U` rows does. A draw of alpha and beta from the
+    posterior of the scores, with shares drawn from Dirichlet distributions of the counts, gets the
+    weight :math:`\kappa^k (1-\kappa)^{n-k} \lambda^h (1-\lambda)^{m-h}` if k of n judged unlabeled
+    rows and h of m judged labeled rows are positive. One draw in seven is uniform over what the
+    scores allow, so that verdicts that contradict the posterior of the scores win.
 
     With verdicts on unlabeled rows of two or more strata the odds of :math:`\kappa` are shifted in
     each by a normal :math:`\delta_s \sim N(0, \tau)`, with :math:`\tau = 0` (labels at random) or
