@@ -175,9 +175,10 @@ def test_html_path_is_checked_before_the_data_are_read(run, tmp_path: Path) -> N
     result = run("evaluate", tmp_path / "no.csv", *QUICK, "--html", missing)
     assert result.code == 2
     assert "no directory" in result.err
-    result = run("evaluate", EXAMPLE, *QUICK, "--html", tmp_path)
-    assert result.code == 2
-    assert "must name a file" in result.err
+    for path in (tmp_path, tmp_path / "page.html.gz"):
+        result = run("evaluate", EXAMPLE, *QUICK, "--html", path)
+        assert result.code == 2
+        assert "must name a file" in result.err
 
 
 def test_html_does_not_overwrite_the_data(run, tmp_path: Path) -> None:

@@ -111,11 +111,18 @@ def test_names_with_line_breaks_and_of_two_cases(evaluate, file) -> None:
         assert_same_data(evaluate(path, "--score", header.partition(",")[0]))
 
 
-def test_names_of_two_cases_where_duckdb_numbers_them(evaluate, tmp_path: Path) -> None:
-    path = parquet_file(tmp_path, Score=LABELED)
-    assert_same_data(evaluate(path))
-    assert "'Score_1'; of names that differ by case only" in evaluate(path, "--score", "Score")
-    assert evaluate(path, "--score", "Score_1")["auc_pu"] == 1
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_names_of_two_cases_are_two_columns(evaluate, tmp_path: Path, name: str) -> None:
+    path, rows = tmp_path / name, {"Score": LABELED, "labeled": LABELED, "score": SCORES}
+    frame = pl.DataFrame({"a": [{"score": [1], "b/~": "x"}] * N} | rows)
+    if name == "a.csv":
+        frame.drop("a").write_csv(path)
+    else:
+        getattr(frame, {"a.jsonl": "write_ndjson"}.get(name, "write_parquet"))(path)
+    assert "more than one column could be the score" in evaluate(path)
+    assert_same_data(evaluate(path, "--score", "score"))
+    assert evaluate(path, "--score", "Score")["auc_pu"] == 1
+    assert "'Score', 'labeled', 'score'." in evaluate(path, "--score", "SCORE")
 
 
 def test_other_columns_may_hold_anything(evaluate, file) -> None:

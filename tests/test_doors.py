@@ -103,6 +103,7 @@ def draw_case(seed: int, place: Path, capsys: Any, monkeypatch: Any) -> Case:
 
     n = int(one_of(60, 150, 400))
     truth = rng.random(n) < one_of(0.3, 0.5)
+    truth[[0, -1]] = True
     scores = rng.normal(size=n) + truth * one_of(0.3, 1.5, 2.5)
     scores = {
         "plain": lambda: scores,
@@ -114,6 +115,7 @@ def draw_case(seed: int, place: Path, capsys: Any, monkeypatch: Any) -> Case:
         "zeros": lambda: np.where(np.abs(scores) < 0.5, -0.0, scores),
     }[one_of("plain", "ties", "probability", "integer", "float32", "large", "zeros")]()
     labeled = truth & (rng.random(n) < 0.4)
+    labeled[[0, -1]] = True  # parts of the rows are counted where each has one
     spelling = one_of("numbers", "signs", "words", "own words", "negatives")
     known = ~truth & (rng.random(n) < 0.2)
     column, labels = {

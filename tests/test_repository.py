@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from tests.command_line import Result, call_main
 from tests.scripts import load
 
@@ -57,6 +58,11 @@ def test_requirements_are_hashed_and_hold_no_addresses(name: str) -> None:
     assert "torch" not in pinned
     entries = text.replace("\\\n", " ").strip().splitlines()
     assert all("--hash=sha256:" in entry for entry in entries)
+
+
+def test_examples_of_hypothesis_are_the_same_every_time() -> None:
+    profile = settings.get_profile("default")
+    assert (profile.derandomize, profile.database) == (True, None)
 
 
 def test_one_version_everywhere() -> None:

@@ -152,11 +152,9 @@ def require_column(source: str, name: str, available: Sequence[str], why: str) -
     times = available.count(name)
     if times != 1:
         what = "no column" if times == 0 else f"{times} columns"
-        alike = name.casefold() in map(str.casefold, available)  # as DuckDB names them
-        numbered = "; of names that differ by case only, all but the first have a number"
         raise CommandError(
             f"{source} has {what} named {name!r}, {why}.\n"
-            f"Hint: the columns are {list_columns(available)}{numbered if alike else ''}."
+            f"Hint: the columns are {list_columns(available)}."
         )
 
 
@@ -388,9 +386,9 @@ class DataFile:
         return {name: value for name, sign, value in parts if sign and name not in self.names}
 
     def scan(
-        self, columns: Iterable[str], paths: Sequence[str] = (), *, lenient: bool = False
+        self, columns: Collection[str], paths: Sequence[str] = (), *, lenient: bool = False
     ) -> str:
-        """Return the SQL after FROM for this file or several of its form.
+        """Return the SQL after FROM for this file or several of its form; columns are c0, c1, ...
 
         If it is ``lenient``, rows of CSV with a wrong number of fields are left out.
         """
@@ -398,13 +396,19 @@ class DataFile:
         files = ", ".join(quoted(escape(path)) for path in paths or [self.path])
         files = f"[{files}], hive_partitioning=false"
         if self.kind == "parquet":
-            return f"read_parquet({files})"
+            # DuckDB calls the second of score and Score Score_1.
+            named = ", ".join(f"c{i}" for i in range(len(self.names)))
+            return f"read_parquet({files})" + (f" AS parquet({named})" if named else "")
         files += f", compression={'gzip' if self.packed else 'uncompressed'!r}"
         if self.kind == "jsonl":
-            types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in dict.fromkeys(columns))
-            return f"read_json({files}, maximum_object_size={MAX_LINE}, " + (
-                f"columns={{{types}}})" if types else "sample_size=100, maximum_depth=1)"
-            )
+            asked = {f"c{i}": name for i, name in enumerate(self.names) if name in columns}
+            types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in asked.values())
+            how, cell = f"({files}, columns={{{types}}}", identifier
+            if len({name.casefold() for name in asked.values()}) < max(len(asked), 1):
+                how, cell = f"_objects({files}", pointer  # which knows Score from score
+            cells = ", ".join(f"{cell(name)} AS {place}" for place, name in asked.items())
+            how += f", maximum_object_size={MAX_LINE})"
+            return f"(SELECT {cells or 'json'} FROM read_json{how})"
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         return (
             f"read_csv({files}, columns={{{types}}}, auto_detect=false, header=true, "
@@ -414,7 +418,7 @@ class DataFile:
 
     def cell(self, index: int) -> tuple[str, str]:
         """A cell of a column as text, and as a finite number or NULL."""
-        cell = f"c{index}" if self.kind == "csv" else identifier(self.names[index])
+        cell = f"c{index}"
         kind = self.types[index] if self.types else "VARCHAR"
         if kind == "BOOLEAN":
             cell = f"CAST({cell} AS TINYINT)"
@@ -456,11 +460,18 @@ class DataFile:
 
     def described(self) -> DataFile:
         """The file with its columns, where DuckDB finds them."""
-        found = self.run(f"DESCRIBE SELECT * FROM {self.scan(())}")
-        names, types = (tuple(row[i] for row in found) for i in (0, 1))
         if self.kind == "parquet":
-            return replace(self, names=names, types=types)
-        if names == ("json",):  # which is what DuckDB calls values that are no objects
+            types = tuple(row[1] for row in self.run(f"DESCRIBE SELECT * FROM {self.scan(())}"))
+            found, within = [], 0
+            schema = f"parquet_schema({quoted(escape(self.path))})"
+            for name, children in self.run(f"SELECT name, num_children FROM {schema}")[1:]:
+                if not within:
+                    found.append(name)
+                within += (children or 0) - (within > 0)
+            return replace(self, names=tuple(found), types=types)
+        first = self.run(f"SELECT json_keys(json) FROM {self.scan(())} LIMIT 100")
+        names = tuple(dict.fromkeys(name for (keys,) in first for name in keys))
+        if not names:
             raise CommandError(f"{self.source} does not hold JSON objects.\nHint: {_OBJECTS}")
         return replace(self, names=names)
 
@@ -619,6 +630,11 @@ def quoted(text: str) -> str:
 def identifier(name: str) -> str:
     """Return a name in SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def pointer(name: str) -> str:
+    """Return the value of a key of JSON objects in SQL."""
+    return "json->>" + quoted("/" + name.replace("~", "~0").replace("/", "~1"))
 
 
 def is_missing(text: str) -> bool:

@@ -105,11 +105,11 @@ def _unpacked_size(data: files.DataFile, limit: int) -> int:
     # Equal cells take next to no room in the file, and one cell may be a list of many.
     size = max(int(packed or 0), 8 * int(cells or 0))
     sizes = {"VARCHAR": "strlen({})", "BLOB": "octet_length({})", "[]": "8 * len({})"}
-    for name, kind in zip(data.names, data.types, strict=True):
+    for i, kind in enumerate(data.types):
         measure = sizes.get("[]" if kind.endswith("[]") else kind)
         if measure is None or size > limit:
             continue
-        of_cell = measure.format(files.identifier(name))
-        ((more,),) = data.run(f"SELECT sum({of_cell}) FROM {data.scan([name])}")
+        of_cell = measure.format(f"c{i}")
+        ((more,),) = data.run(f"SELECT sum({of_cell}) FROM {data.scan(())}")
         size = max(size, int(more or 0))
     return size

@@ -98,6 +98,8 @@ def check_writable(option: str, path: str, *, not_this: str | None = None) -> No
     try:
         if path in ("", STDIO) or target.is_dir():
             raise CommandError(f"{option} must name a file, got {show(path)}.")
+        if target.suffix.lower() in (".gz", ".zst", ".bz2", ".xz", ".zip"):
+            raise CommandError(f"{option} must name a file that is not packed, got {show(path)}.")
         exists = target.exists()
         if not_this not in (None, STDIO) and exists and target.samefile(str(not_this)):
             raise CommandError(f"{option} {show(path)} would overwrite the data.")
