@@ -566,6 +566,7 @@ def measure_replicates(
             first=(first[2], first[3]),
             flagged_of=(float(counts.unlabeled[:place].sum()), float(counts.n_unlabeled)),
             unseen=unseen,
+            rng=rng,
         )
         numbers = {key: found.pop(key) for key in _NUMBERS}
         values |= found
@@ -632,12 +633,13 @@ def _at_threshold(
     first: tuple[float, float],
     flagged_of: tuple[float, float],
     unseen: FloatArray,
+    rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    """Compute metrics and expected numbers at the threshold of many replicates at once.
+    """Compute metrics and numbers at the threshold of many replicates at once.
 
     ``first`` are the observed tpr and fpr of the data. The numbers are of the unlabeled of the
-    data, of whom it is known how many are flagged. ``unseen`` are shares of labeled rows that
-    may be beyond all that were seen.
+    data, of whom it is known how many are flagged; their positives are a sample. ``unseen``
+    are shares of labeled rows that may be beyond all that were seen.
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T
     less: list[Any] = [0.0, 0.0]
@@ -670,8 +672,12 @@ def _at_threshold(
         value[np.isinf(value)] = np.nan  # a lift over next to no positives
         found[metric.name] = value
     above, n = flagged_of
+    positives = n * alpha
     tp = formulas.positives_flagged(fpr, tpr, above, n, alpha)
-    fn = n * alpha - tp
+    most = np.ceil(positives).astype(np.int64)
+    tp = rng.binomial(most, tp / np.maximum(most, 1))
+    tp = np.clip(tp, np.maximum(above - n + positives, 0.0), np.minimum(above, positives))
+    fn = positives - tp
     return found | dict(zip(_NUMBERS, (tp, above - tp, fn, n - above - fn), strict=True))
 
 
