@@ -383,7 +383,7 @@ def read_hostile(times: Until, rng: random.Random, folder: Path) -> Iterator[Fin
     left = {*seen(folder)} - {"state"}
     wrong += [f"left: {left}"] if left else []
     kinds = ", ".join(sorted({" ".join(argv[:1]) for argv in readers(sound, folder)}))
-    title = f"{times.done} hostile files, {calls['rows']:,} calls of {kinds}; DuckDB and Polars too"
+    title = f"{times.done} hostile files, {calls['rows']:,} calls of {kinds}"
     yield title, "a result or a message each", wrong
     title = f"the same as reports, comparisons and monitors, {calls['saved']:,} calls"
     yield title, "a message each", wrong_saved

@@ -262,9 +262,11 @@ def test_a_killed_process_leaves_the_old_file(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", fail)
+        patch.setattr(Path, "unlink", lambda *_, **__: None)  # nothing cleans up after a kill
         with pytest.raises(KilledError):
             ScoreMonitor.update(path, "next", day(5))
     assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 3
     ScoreMonitor.update(path, "later", day(6))
     assert {each.name for each in tmp_path.iterdir()} == {"state.json", "state.json.lock"}
 

@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from purecover import _validation as valid
 from purecover._codec import Source, document_text, plain_fields, replacing
@@ -116,7 +118,10 @@ def write_state(path: Path, state: MonitorState) -> None:
     # Not imported: the front of the package stands above this layer, and is loaded already.
     head = {"schema": SOURCE.schema, "version": sys.modules["purecover"].__version__}
     text = document_text(head | plain_fields(state, partitions=partitions), None)
-    with replacing(path, durable=True) as file:
+    prefix = f".{path.name[:32]}.{crc32(os.fsencode(path.name)):08x}."
+    for left in Path(os.path.realpath(path)).parent.glob(f"{escape(prefix)}{'[0-9a-f]' * 16}"):
+        left.unlink(missing_ok=True)  # of a process that was killed
+    with replacing(path, prefix=prefix, durable=True) as file:
         file.write(text.encode())
 
 
