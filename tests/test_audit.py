@@ -204,6 +204,22 @@ def test_labels_not_at_random_show_as_strata_that_disagree() -> None:
         assert truth[~labeled].mean() in both.alpha
 
 
+def test_a_larger_alpha_makes_the_auc_less_certain_and_says_so() -> None:
+    for alpha, worse in ((0.3, False), (0.9, True)):
+        sample = pu.simulate.binormal(2.0).sample(300, 3000, alpha=alpha, random_state=0)
+        both = combine(sample, judge(sample), beta=1)
+        widths = [
+            pu.evaluate(sample.scores, sample.labeled, **known, n_resamples=300, random_state=0)
+            .intervals["roc_auc"]
+            .width
+            for known in ({"proportions": both}, {"beta": 1})
+        ]
+        assert (widths[0] > widths[1]) == bool(both.wider) == worse
+        assert ("alpha is larger, and the error of" in str(both)) == worse
+        report = pu.evaluate(sample.scores, sample.labeled, proportions=both, n_resamples=0)
+        assert ("The AUC is less certain" in report.details()) == worse
+
+
 def test_a_report_varies_what_judged_rows_leave_open(sample) -> None:
     both = combine(sample, judge(sample))
     options = {"n_resamples": 400, "random_state": 0}

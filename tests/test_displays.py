@@ -228,7 +228,7 @@ def test_roc_curves_and_legend() -> None:
         f"observed (AUC {roc.auc_pu:.2f})",
         "chance (AUC 0.50)",
     ]
-    assert labels(display)[0].startswith(f"recovered (AUC {roc.auc:.2f}")
+    assert labels(display)[0].startswith(f"corrected (AUC {roc.auc:.2f}")
     assert display.ax_.get_xlim() == display.ax_.get_ylim() == LIMITS
     assert display.ax_.get_aspect() == 1
     assert display.ax_.get_xlabel() == "False positive rate"
@@ -248,7 +248,7 @@ def test_pr_curves_and_legend() -> None:
         assert np.diff(shown[:, 0])[shown[:-1, 1] > 0].max() <= 0.01 + 1e-12
     np.testing.assert_array_equal(xy(display.chance_level_), [[0, pr.prior], [1, pr.prior]])
     assert labels(display) == [
-        f"recovered (AUC-PR {pr.auc_pr:.2f})",
+        f"corrected (AUC-PR {pr.auc_pr:.2f})",
         f"observed (AUC-PR {pr.auc_pr_pu:.2f})",
         "chance (precision 0.25)",
     ]

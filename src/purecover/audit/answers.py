@@ -274,6 +274,8 @@ class AuditPosterior(Frozen):
         Ranges that were given, by parameter.
     hits : tuple of int or None
         Positives, and rows followed up, if they were given.
+    wider : str
+        Why the AUC is less certain than by the scores alone; empty if it is not.
     """
 
     estimates_beta: ClassVar[bool] = True
@@ -290,6 +292,7 @@ class AuditPosterior(Frozen):
     judged: JudgedRows | None
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
+    wider: str = ""
     _draws: FloatArray = field(repr=False)
     _seen: FloatArray = field(repr=False)
     """Ratio of labeled to unlabeled rows on top, as a logarithm, and observed AUC by chance."""
@@ -426,6 +429,8 @@ class AuditPosterior(Frozen):
         if self.if_skipped is not None:
             skipped = "alpha is {:.3f} if all rows that were skipped are negative, {:.3f} if all"
             lines.append(f"{skipped} are positive".format(*self.if_skipped))
+        if self.wider:
+            lines.append(self.wider)
         for each in filter(None, (self.doubt, self.unlike)):
             lines.append(
                 f"{each}: labels did not go to positives at random, or "
@@ -621,10 +626,17 @@ def posterior_of(
     intervals = _intervals(found.shares, level)
     for name, value in (("alpha", alpha_mean), ("delta", beta_mean - alpha_mean)):
         intervals[name] = intervals[name]._around(value)
+    from_scores, wider = interval(known[:, 0]), ""
+    if not alone and auc_width(found.shares, counts, level) > auc_width(known, counts, level):
+        wider = "The AUC is less certain than by the scores alone: " + (
+            "alpha is larger, and the error of the observed AUC is divided by beta - alpha"
+            if alpha_mean > from_scores.estimate
+            else "what is given is not what the scores let expect"
+        )
     return AuditPosterior(
         proportions=MixtureProportions(alpha_mean, beta_mean, origin, given.implied_scenario),
         intervals=intervals,
-        from_scores=interval(known[:, 0]),
+        from_scores=from_scores,
         purity=tuple(map(interval, found.purity.T)),
         n_positive=tuple(map(interval, positive.T)),
         tail_probability=min(1.0, len(tails) * min(tails)) if tails else 1.0,
@@ -633,6 +645,7 @@ def posterior_of(
         judged=judged,
         ranges=given.ranges,
         hits=given.hits,
+        wider=wider,
         _draws=found.shares,
         _seen=_seen_with(found, known, counts, top, rng),
         _cut=top.cut,
@@ -665,6 +678,14 @@ def interval_of(values: FloatArray, level: float) -> Interval:
         method="posterior quantiles",
         varied="scores and proportions",
     )
+
+
+def auc_width(shares: FloatArray, counts: ScoreCounts, level: float) -> float:
+    """Return the width of the interval of the AUC for draws of alpha and beta."""
+    chance = np.random.default_rng(0).standard_normal(len(shares))
+    excess = counts.auc_pu + _error_of_auc(counts) * chance - 0.5
+    auc = (0.5 + excess / (shares[:, 1] - shares[:, 0])).clip(0, 1)
+    return float(np.ptp(np.quantile(auc, [(1 - level) / 2, (1 + level) / 2])))
 
 
 def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:

@@ -626,6 +626,8 @@ def scores_contradict_audit(context: CheckContext) -> Finding:
     if (ends := getattr(audit, "if_skipped", None)) is not None:
         left = " Rows that were drawn have no verdict: alpha is {:.3f} if all of them are negative"
         left = f"{left}, {{:.3f}} if all are positive.".format(*ends)
+    if wider := getattr(audit, "wider", ""):
+        left = f"{left} {wider}."
     if not audit.doubt:
         return quiet(f"the scores do not contradict the audit.{left}")
     return fired(

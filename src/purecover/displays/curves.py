@@ -55,7 +55,7 @@ def titled(name: str | None, what: str) -> str:
     return what if name is None else f"{name}: {what}"
 
 
-_NOT_RECOVERED = "recovered: none, as alpha and\nbeta contradict the scores"
+_NOT_RECOVERED = "corrected: none, as alpha and\nbeta contradict the scores"
 
 
 class Series(NamedTuple):
@@ -293,7 +293,7 @@ class RecoveredRocDisplay(CurveDisplay):
             area = f"AUC {roc.auc:.{digits}f}, direct {roc.auc_direct:.{digits}f}"
         return {
             "observed": Series(roc.fpr_pu, roc.tpr_pu, f"observed (AUC {roc.auc_pu:.2f})"),
-            "recovered": Series(roc.fpr, roc.tpr, f"recovered ({area})"),
+            "recovered": Series(roc.fpr, roc.tpr, f"corrected ({area})"),
             "chance": Series(diagonal, diagonal, "chance (AUC 0.50)"),
         }
 
@@ -343,7 +343,7 @@ class RecoveredPrDisplay(CurveDisplay):
     >>> pr = recover_pr(counts, MixtureProportions(alpha=0.2), repair="paper")
     >>> display = RecoveredPrDisplay(pr).plot()
     >>> display.line_.get_label()
-    'recovered (AUC-PR 0.61)'
+    'corrected (AUC-PR 0.61)'
     """
 
     _axes = ("recall", "precision")
@@ -423,7 +423,7 @@ class RecoveredPrDisplay(CurveDisplay):
         shown = f"{chance:.2f}" if chance >= 0.01 else f"{chance:.1g}"
         return {
             "observed": Series(*observed, f"observed (AUC-PR {pr.auc_pr_pu:.2f})"),
-            "recovered": Series(*recovered, f"recovered (AUC-PR {pr.auc_pr:.2f})"),
+            "recovered": Series(*recovered, f"corrected (AUC-PR {pr.auc_pr:.2f})"),
             "chance": Series(
                 np.array([0.0, 1.0]),
                 np.array([chance, chance]),

@@ -269,7 +269,7 @@ class SensitivityDisplay(base.Display):
         x = grid.alphas if over_alpha else grid.betas
         y = self._values().ravel()
         fixed = rf"$\beta$ = {grid.betas[0]:g}" if over_alpha else rf"$\alpha$ = {grid.alphas[0]:g}"
-        line = {**base.RECOVERED, "color": base.BLUE, "label": f"recovered ({fixed})"}
+        line = {**base.RECOVERED, "color": base.BLUE, "label": f"corrected ({fixed})"}
         (self.line_,) = ax.plot(x, y, **base.style(line, look.curve_kwargs))
         if self._has_observed:
             line = {**base.OBSERVED, "label": f"observed (AUC {grid.auc_pu:.2f})"}

@@ -50,7 +50,7 @@ class CalibrationDisplay(CurveDisplay):
     >>> curve = recover_calibration(counts, MixtureProportions(0.25, 0.75))
     >>> display = CalibrationDisplay(curve).plot()
     >>> display.line_.get_label()
-    'recovered (Brier score 0.122)'
+    'corrected (Brier score 0.122)'
     """
 
     _axes = ("predicted", "frequency")
@@ -113,7 +113,7 @@ class CalibrationDisplay(CurveDisplay):
                 curve.predicted, curve.frequency_pu, "observed (labeled as positive)"
             ),
             "recovered": Series(
-                curve.predicted, curve.frequency, f"recovered (Brier score {curve.brier:.3f})"
+                curve.predicted, curve.frequency, f"corrected (Brier score {curve.brier:.3f})"
             ),
             "chance": Series(diagonal, diagonal, "right probabilities"),
         }
