@@ -425,8 +425,6 @@ class RecoveredPrDisplay(CurveDisplay):
             "observed": Series(*observed, f"observed (AUC-PR {pr.auc_pr_pu:.2f})"),
             "recovered": Series(*recovered, f"corrected (AUC-PR {pr.auc_pr:.2f})"),
             "chance": Series(
-                np.array([0.0, 1.0]),
-                np.array([chance, chance]),
-                f"chance (precision {shown})",
+                np.array([0.0, 1.0]), np.array([chance, chance]), f"chance (precision {shown})"
             ),
         }

@@ -114,8 +114,7 @@ class Multinomial:
         least, most = (
             np.cumsum(
                 np.bincount(
-                    rounded(edges).astype(np.int64).ravel(),
-                    minlength=(_CERTAIN + 1) * means.size,
+                    rounded(edges).astype(np.int64).ravel(), minlength=(_CERTAIN + 1) * means.size
                 ).reshape(means.size, -1),
                 axis=1,
             )[:, :-1]
