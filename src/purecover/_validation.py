@@ -427,11 +427,7 @@ def as_weights(values: ArrayLike, size: int) -> FloatArray:
 
 
 def as_masses(
-    parameter: str,
-    values: ArrayLike,
-    size: int,
-    *,
-    largest: float = _LARGEST_MASS,
+    parameter: str, values: ArrayLike, size: int, *, largest: float = _LARGEST_MASS
 ) -> FloatArray:
     """Weights, counts or sums of them: non-negative and of a size one can calculate with."""
     masses = as_real_vector(parameter, values)
@@ -454,10 +450,7 @@ def check_same_length(parameter: str, size: int, wanted: int, of: str = "scores"
 
 
 def check_alignment(
-    scores: object,
-    labeled: object,
-    *,
-    names: tuple[str, str] = ("scores", "labeled"),
+    scores: object, labeled: object, *, names: tuple[str, str] = ("scores", "labeled")
 ) -> None:
     """Refuse two pandas columns of the same rows in different orders.
 

@@ -256,11 +256,7 @@ class ScoreCounts:
 
     @classmethod
     def _count_frame(
-        cls,
-        frame: Any,
-        names: dict[str, str],
-        labels: dict[str, object],
-        settings: dict[str, Any],
+        cls, frame: Any, names: dict[str, str], labels: dict[str, object], settings: dict[str, Any]
     ) -> dict[Any, Self]:
         """Counts by group, one group None without groups, in the name of a public function."""
         counted = count.count_frame(frame, names, labels, settings)

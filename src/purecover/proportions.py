@@ -39,6 +39,11 @@ def check_target(target: object) -> None:
         valid.check_real("target", target, low=0, high=1, hint=hint)
 
 
+def is_pooled(target: str, scenario: str) -> bool:
+    """Whether the prior is that of labeled and unlabeled rows together."""
+    return target == "pooled" or (target == "population" and scenario == "censoring")
+
+
 def percent_hint(value: object) -> str | None:
     """Return a hint for an invalid share that looks like a percentage; None for any other value."""
     looks_like = isinstance(value, (int, float)) and LEAST_PERCENTAGE <= value <= 100
@@ -382,9 +387,7 @@ class MixtureProportions(Saved):
         check_target(target)
         if not isinstance(target, str):
             return float(target)
-        if target == "population":
-            target = "pooled" if self.scenario == "censoring" else "deployment"
-        if target == "deployment":
+        if not is_pooled(target, self.scenario):
             return self.alpha
         if counts is None:
             raise InvalidInputError("{function} needs 'counts' to know the pooled prior.")

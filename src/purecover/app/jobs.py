@@ -320,14 +320,11 @@ class Worker:
             await self.process.stdin.drain()
         except (BrokenPipeError, ConnectionResetError) as error:
             raise LostError from error
-        while True:
-            answer = await self._answer()
-            if isinstance(answer, Step):
-                progress(answer)
-                continue
-            if isinstance(answer, Failed):
-                raise RefusedError(answer.message)
-            return answer
+        while isinstance(answer := await self._answer(), Step):
+            progress(answer)
+        if isinstance(answer, Failed):
+            raise RefusedError(answer.message)
+        return answer
 
     async def _answer(self) -> Answer:
         assert self.process.stdout is not None  # noqa: S101 - a pipe

@@ -51,11 +51,7 @@ FEWEST_TO_JUDGE = 20
 
 
 @check(
-    "PU003",
-    "few labeled rows on one side of the threshold",
-    "note",
-    "threshold",
-    needs="threshold",
+    "PU003", "few labeled rows on one side of the threshold", "note", "threshold", needs="threshold"
 )
 def few_labeled_at_threshold(context: CheckContext) -> Finding:
     """Rates at the threshold depend on the labeled rows on either side of it."""

@@ -17,13 +17,7 @@ from purecover.cli.files import DataFile, Request, Words
 from purecover.cli.output import CommandError, note, refuse
 from purecover.cli.rows import Columns, mark_of_negatives, read_labels
 from purecover.counts import ScoreCounts
-from purecover.engines.files import (
-    FORMATS,
-    check_different,
-    check_one_format,
-    matching,
-    suffix_of,
-)
+from purecover.engines.files import FORMATS, check_different, check_one_format, matching, suffix_of
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate
@@ -142,11 +136,7 @@ def evaluate_counted(
 
 
 def _with_labels(
-    data: Sequence[DataFile],
-    request: Request,
-    about: str,
-    columns: Columns,
-    source: dict[str, Any],
+    data: Sequence[DataFile], request: Request, about: str, columns: Columns, source: dict[str, Any]
 ) -> tuple[Any, int | None]:
     """Return the rows with labels 1, 0 (unlabeled) and -1, and what marks known negatives."""
     rows = files.relation(data, request)

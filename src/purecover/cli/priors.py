@@ -42,11 +42,7 @@ def priors(file: str, /, **given: Any) -> int:
     if plot is not None:
         _check_plot(plot, file)
     rows = read_rows(file, Columns.among(given))
-    found = pu.compare_priors(
-        rows.scores,
-        **rows.beside,
-        **settings,
-    )
+    found = pu.compare_priors(rows.scores, **rows.beside, **settings)
     if not found.succeeded:  # a table without a number is bad input, not a result
         row = found.rows[0]
         many = "" if len(found) == 1 else f"none of {len(found)} estimators finds alpha and beta; "

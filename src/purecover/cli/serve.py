@@ -12,10 +12,7 @@ from purecover.cli.output import CommandError, note, say
 WORKER = (sys.executable, "-P", "-m", "purecover.cli._worker")
 
 
-@takes(
-    "port browser token max_upload timeout quiet",
-    quiet="Print the address alone.",
-)
+@takes("port browser token max_upload timeout quiet", quiet="Print the address alone.")
 def serve(**given: Any) -> int:
     """Open a page on this machine: drop a file, choose its columns, see and keep the report.
 

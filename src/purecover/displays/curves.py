@@ -29,13 +29,6 @@ OBSERVED_DASHES = ("--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.9}
 
 
-def check_band(band: CurveBand | None) -> CurveBand | None:
-    """Return a band, or None; refuse anything else."""
-    if band is not None:
-        check_instance("band", band, CurveBand, "report.roc_band and report.pr_band are bands")
-    return band
-
-
 def stacked(
     parts: list[tuple[str, FloatArray, FloatArray]], names: tuple[str, str, str]
 ) -> dict[str, np.ndarray[Any, Any]]:
@@ -91,6 +84,13 @@ class CurveDisplay(base.Display):
     _legend: Literal["lower right", "best"]  # where the legend stands
     _drawstyle: str = "default"
     _square: bool = True  # whether both axes are shares
+
+    def _keep(self, band: CurveBand | None, name: str | None) -> None:
+        """Keep what stands beside the curve, and refuse what is no band."""
+        if band is not None:
+            check_instance("band", band, CurveBand, "report.roc_band and report.pr_band are bands")
+        self.band = band
+        self.name = name
 
     @abstractmethod
     def _lines(self) -> dict[str, Series]:
@@ -235,8 +235,7 @@ class RecoveredRocDisplay(CurveDisplay):
             "roc", roc, RecoveredRoc, "make it with recover_roc(...), or take report.roc"
         )
         self.roc = roc
-        self.band = check_band(band)
-        self.name = name
+        self._keep(band, name)
 
     @classmethod
     @public
@@ -356,8 +355,7 @@ class RecoveredPrDisplay(CurveDisplay):
     ) -> None:
         check_instance("pr", pr, RecoveredPr, "make it with recover_pr(...), or take report.pr")
         self.pr = pr
-        self.band = check_band(band)
-        self.name = name
+        self._keep(band, name)
         if pr.area == "average-precision":
             # The rule gives the stretch up to a recall the precision reached there.
             self._drawstyle = "steps-pre"
@@ -425,8 +423,6 @@ class RecoveredPrDisplay(CurveDisplay):
             "observed": Series(*observed, f"observed (AUC-PR {pr.auc_pr_pu:.2f})"),
             "recovered": Series(*recovered, f"corrected (AUC-PR {pr.auc_pr:.2f})"),
             "chance": Series(
-                np.array([0.0, 1.0]),
-                np.array([chance, chance]),
-                f"chance (precision {shown})",
+                np.array([0.0, 1.0]), np.array([chance, chance]), f"chance (precision {shown})"
             ),
         }

@@ -142,9 +142,7 @@ class EvidenceDisplay(base.Display):
         )
         ax.set_yscale("log")
         ax.set(
-            xlabel="Score",
-            ylabel="Likelihood ratio of positive to negative",
-            xlim=(left, right),
+            xlabel="Score", ylabel="Likelihood ratio of positive to negative", xlim=(left, right)
         )
         self._titled(given, f"Prior {found.prior:.3g}: very strong is {found.constant:,.0f} to 1")
         return self

@@ -9,7 +9,7 @@ import numpy as np
 from purecover._typing import ArrayLike, Target
 from purecover._validation import check_instance, public
 from purecover.counts import ScoreCounts
-from purecover.displays.curves import CurveDisplay, CurveKeywords, Series, check_band
+from purecover.displays.curves import CurveDisplay, CurveKeywords, Series
 from purecover.intervals.interval import CurveBand
 from purecover.recovery.calibration import CalibrationCurve, recover_calibration
 from purecover.recovery.decisions import DecisionCurve, recover_decision_curve
@@ -63,8 +63,7 @@ class CalibrationDisplay(CurveDisplay):
     ) -> None:
         check_instance("curve", curve, CalibrationCurve, "make it with recover_calibration(...)")
         self.curve = curve
-        self.band = check_band(band)
-        self.name = name
+        self._keep(band, name)
 
     @classmethod
     @public
@@ -168,8 +167,7 @@ class DecisionCurveDisplay(CurveDisplay):
     ) -> None:
         check_instance("curve", curve, DecisionCurve, "make it with recover_decision_curve(...)")
         self.curve = curve
-        self.band = check_band(band)
-        self.name = name
+        self._keep(band, name)
 
     @classmethod
     @public

@@ -65,7 +65,7 @@ def assumptions_section(report: PUReport) -> Section:
     ]
     found, p = report.estimation, report.proportions
     pure = {
-        "determined": "Not assumed: alpha was given.",
+        "determined": "Not assumed: alpha was given, or rows were judged.",
         "assumed": "Assumed.",
         "estimated": "Not assumed: similar real problems show the shares of positives there.",
     }

@@ -19,10 +19,7 @@ MAX_CELLS = 2_000_000
 
 
 def joint_cells(
-    frame: Any,
-    edges: Mapping[str, FloatArray],
-    labeled: str,
-    labels: dict[str, object],
+    frame: Any, edges: Mapping[str, FloatArray], labeled: str, labels: dict[str, object]
 ) -> JointCells:
     """Group the rows of a lazy frame by label and by the cell of every score.
 

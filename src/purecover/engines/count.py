@@ -46,10 +46,7 @@ def count_rows(
 
 @busy()
 def count_marked(
-    values: FloatArray,
-    positive: BoolArray,
-    negative: BoolArray | None,
-    weights: FloatArray | None,
+    values: FloatArray, positive: BoolArray, negative: BoolArray | None, weights: FloatArray | None
 ) -> tuple[Columns, dict[str, float]]:
     """The same after the door: rows with masks of the labeled and of the known negatives."""
     if weights is not None:
@@ -200,10 +197,7 @@ def overlapping(
 
 
 def count_frame(
-    frame: Any,
-    names: Mapping[str, str],
-    labels: dict[str, object],
-    settings: dict[str, Any],
+    frame: Any, names: Mapping[str, str], labels: dict[str, object], settings: dict[str, Any]
 ) -> dict[Group, tuple[Columns, dict[str, float]]]:
     """Columns of counts by group, and totals known from counting; one group None without ``by``.
 

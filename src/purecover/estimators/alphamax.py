@@ -22,11 +22,7 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_real
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    register_prior_estimator,
-)
+from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.clean_labels import CLEAN_RULES
 from purecover.estimators.inclusion_likelihood import bin_ratios, inclusion_curve
 from purecover.estimators.noisy import NoisyLabels

@@ -35,9 +35,7 @@ _TINY = 1e-300
 
 
 def inclusion_curve(
-    mixture: FloatArray,
-    component: FloatArray,
-    inclusion: FloatArray,
+    mixture: FloatArray, component: FloatArray, inclusion: FloatArray
 ) -> FloatArray:
     """The likelihood of every inclusion c, for every pair of histograms.
 

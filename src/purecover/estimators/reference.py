@@ -104,20 +104,15 @@ class SimilarProblems:
         """Draw alpha and beta, one row each: from the label curve and from similar problems."""
         n_curve = round(self.curve_weight * n)
         alpha, beta, weight = self.curve
-        cells = draw_cells(weight, n_curve, rng)
+        rows = np.column_stack((alpha, beta))[draw_cells(weight, n_curve, rng)]
         problems = draw_cells(self.weight, n - n_curve, rng)
         center = self.weight @ self.log_odds
         scale = np.sqrt(self.weight @ (self.log_odds - center) ** 2)
         width = SMOOTHING * scale * self.n_effective**-0.2
         a = expit(self.log_odds[problems] + width * rng.standard_normal(n - n_curve))
         a, b = a.clip(0, self.most_a), self.noise[problems].clip(0, self.most_b)
-        rows = np.column_stack(
-            (
-                np.concatenate((alpha[cells], alpha_of(a, b))),
-                np.concatenate((beta[cells], beta_of(a, b))),
-            )
-        )
-        return np.asarray(rng.permutation(rows))
+        similar = np.column_stack((alpha_of(a, b), beta_of(a, b)))
+        return np.asarray(rng.permutation(np.concatenate((rows, similar))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,10 +346,7 @@ class ReferencePosterior(PriorEstimator):
         return self._similar.draws(n, np.random.default_rng(random_state))
 
     def proportions_many(
-        self,
-        counts: ScoreCounts,
-        labeled: CountArray,
-        unlabeled: CountArray,
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         """Alpha and beta for replicates, one row each: draws from the posterior of the fit.
 

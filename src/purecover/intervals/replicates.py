@@ -19,7 +19,7 @@ from purecover.counts import ScoreCounts
 from purecover.intervals import resampling
 from purecover.intervals.interval import LEVEL, CurveBand, Interval, Varied, check_level
 from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampler, Resampler, draws
-from purecover.proportions import MixtureProportions, ProportionEstimator
+from purecover.proportions import MixtureProportions, ProportionEstimator, is_pooled
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
 from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency, net_benefits
@@ -810,9 +810,7 @@ class _Job:
         target = self.options.target
         if not isinstance(target, str):
             return np.full(alpha.size, float(target))
-        if target == "pooled" or (
-            target == "population" and self.proportions.scenario == "censoring"
-        ):
+        if is_pooled(target, self.proportions.scenario):
             return share * beta + (1 - share) * alpha
         return alpha
 

@@ -111,16 +111,9 @@ class Multinomial:
         highest = int(means[-1] + 10 * np.sqrt(means[-1])) + 20
         cdf = pdtr(np.arange(highest), means[:, None])
         edges = cdf * _CERTAIN + (_CERTAIN + 1) * np.arange(means.size)[:, None]
-        least, most = (
-            np.cumsum(
-                np.bincount(
-                    rounded(edges).astype(np.int64).ravel(),
-                    minlength=(_CERTAIN + 1) * means.size,
-                ).reshape(means.size, -1),
-                axis=1,
-            )[:, :-1]
-            for rounded in (np.ceil, np.floor)
-        )
+        n_edges, whole = (_CERTAIN + 1) * means.size, (np.ceil(edges), np.floor(edges))
+        tallies = (np.bincount(at.astype(np.int64).ravel(), minlength=n_edges) for at in whole)
+        least, most = (np.cumsum(each.reshape(means.size, -1), 1)[:, :-1] for each in tallies)
         table = np.where(least == most, least, -1).astype(np.int16)
         starts = which.reshape(-1).astype(np.int64) * _CERTAIN
         return starts, table.ravel(), np.asarray(cdf)

@@ -164,11 +164,7 @@ def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]
 
 
 def read_labeling(
-    X: Any,
-    y: ArrayLike | None,
-    *,
-    groups: ArrayLike | None = None,
-    positive_label: object = None,
+    X: Any, y: ArrayLike | None, *, groups: ArrayLike | None = None, positive_label: object = None
 ) -> tuple[Examples, np.ndarray[Any, Any], Any]:
     """Rows of scikit-learn's ``fit(X, y)``, the two values of y, and the one that means labeled."""
     check_rows(X)

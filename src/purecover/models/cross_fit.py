@@ -18,13 +18,7 @@ from purecover._progress import Progress, results_of, shown
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts, auc_pu
-from purecover.models.examples import (
-    Examples,
-    check_model,
-    check_seed,
-    model_name,
-    read_examples,
-)
+from purecover.models.examples import Examples, check_model, check_seed, model_name, read_examples
 
 Split: TypeAlias = tuple[IntArray, IntArray]
 

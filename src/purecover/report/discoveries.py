@@ -186,16 +186,10 @@ class NullShare(LabelCurve):
         """Weight of the ratio, and how many thresholds it is taken over."""
         below = np.cumsum(counts.labeled) / counts.n_labeled
         at = max(int(np.searchsorted(below, 0.5 * (1 + 1e-12), side="right")), 1)
-        sizes = effective_sizes(counts)
+        sizes = np.array(effective_sizes(counts))
         # One more on either side, so that few rows are not sure of anything.
-        null, mixture = (
-            (share * size + 1) / (size + 2)
-            for share, size in zip(
-                (below[at - 1], counts.unlabeled[:at].sum() / counts.n_unlabeled),
-                sizes,
-                strict=True,
-            )
-        )
+        above = np.array([below[at - 1], counts.unlabeled[:at].sum() / counts.n_unlabeled])
+        null, mixture = (above * sizes + 1) / (sizes + 2)
         ratio = mixture / null
         variance = mixture * (1 - mixture) / sizes[1] + ratio**2 * null * (1 - null) / sizes[0]
         posterior = solve_label_curve(counts, self.clean)

@@ -45,6 +45,7 @@ from purecover.proportions import (
     ProportionEstimator,
     ProportionKeywords,
     UncertainProportions,
+    is_pooled,
 )
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, roc_from_counts
@@ -784,7 +785,7 @@ class Recovery:
         target, scenario = self.settings.target, self.roc.proportions.scenario
         if not isinstance(target, str):
             prior = float(target)
-        elif target == "pooled" or (target == "population" and scenario == "censoring"):
+        elif is_pooled(target, scenario):
             share = counts.labeled_share
             prior = share * truth.beta + (1 - share) * truth.alpha
         curve = (roc.fpr_pu, roc.tpr_pu, truth.counts.auc_pu)

@@ -243,12 +243,8 @@ class World(Frozen):
         proportions = MixtureProportions.from_case_control(alpha, beta, origin="simulated")
         valid.check_flag("fixed_counts", fixed_counts)
         rng = valid.check_random_state(random_state)
-        truth = np.concatenate(
-            [
-                _classes(n_labeled, proportions.beta, rng, bool(fixed_counts)),
-                _classes(n_unlabeled, proportions.alpha, rng, bool(fixed_counts)),
-            ]
-        )
+        sides = ((n_labeled, proportions.beta), (n_unlabeled, proportions.alpha))
+        truth = np.concatenate([_classes(*side, rng, bool(fixed_counts)) for side in sides])
         labeled = np.arange(n_labeled + n_unlabeled) < n_labeled
         return self._sample(truth, labeled, proportions, rng)
 
@@ -544,9 +540,7 @@ def _beta_log_ratio_range(
 
     up, down = one[0] - zero[0], one[1] - zero[1]
     constant = float(betaln(*zero) - betaln(*one))
-    at_zero = constant if up == 0 else math.copysign(math.inf, -up)
-    at_one = constant if down == 0 else math.copysign(math.inf, -down)
-    values = [at_zero, at_one]
+    values = [constant if way == 0 else math.copysign(math.inf, -way) for way in (up, down)]
     if up * down > 0:  # both ends agree in sign, so the ratio turns in between
         x = up / (up + down)
         values.append(constant + up * math.log(x) + down * math.log1p(-x))
