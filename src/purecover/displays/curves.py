@@ -86,7 +86,7 @@ class CurveDisplay(base.Display):
     _square: bool = True  # whether both axes are shares
 
     def _keep(self, band: CurveBand | None, name: str | None) -> None:
-        """Keep what stands beside the curve, and refuse what is no band."""
+        """Keep the band and the name, and refuse what is no band."""
         if band is not None:
             check_instance("band", band, CurveBand, "report.roc_band and report.pr_band are bands")
         self.band = band
