@@ -205,11 +205,16 @@ def test_answers_of_other_rows_are_not_mixed(
 KILLS = """
 import json, os, random, signal, sys
 from pathlib import Path
-from purecover.audit.judging import ANSWERS
-from tests.test_judge import begin
+from purecover import simulate
+from purecover.audit.judging import ANSWERS, Judging
 
 file, rng = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
-begin(file).progress()  # what is imported late
+sample = simulate.binormal(2.0).sample(100, 900, alpha=0.3, random_state=0)
+
+def begin():
+    return Judging(sample.scores, sample.labeled, file, cells=lambda row: {"name": f"n{row}"})
+
+begin()  # what is imported late
 TRACED = ("judging.py", "_codec.py", "designs.py")
 
 def child(pipe, left, words):
@@ -222,7 +227,7 @@ def child(pipe, left, words):
             os.kill(os.getpid(), signal.SIGKILL)
         return trace
     sys.settrace(trace)
-    judging = begin(file)
+    judging = begin()
     while judging.row is not None:
         row, word = judging.row, words.choice(list(ANSWERS))
         judging.answer(word)
@@ -413,8 +418,8 @@ def test_lines_are_answers_where_there_is_no_terminal(run, tmp_path) -> None:
     assert pages.count("note ") > 5
     for secret in ("labeled", "score ", *(f"{score:.4f}" for score in SAMPLE.scores)):
         assert secret not in pages
-    again = run("yyyyyyyyyyyyyyyy", data)
-    assert "9 yes, 1 no, 1 skipped" in again.out
+    again = run("yyyyyyyy", data, "--n", "4")
+    assert "3 yes, 1 no, 1 skipped" in again.out
     assert "larger --n" in again.out
     third = run("y", data, "--judge", "ben", "--n", "1", "--columns", "score,note")
     assert f"{SAMPLE.scores[int(first['row']) - 1]:.4f}" in third.out
@@ -435,10 +440,9 @@ def test_known_negatives_are_not_asked_about(run, tmp_path) -> None:
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
         table.writerows(rows)
-    result = run(
-        "y" * 10, data, "--negative-label=-1", "--threshold", str(SAMPLE.scores[asked[-1]])
-    )
-    assert "10 yes" in result.out
+    options = ["--negative-label=-1", "--threshold", str(SAMPLE.scores[asked[-1]])]
+    result = run("y" * 5, data, *options)
+    assert "5 yes" in result.out
     assert "--negative-label=-1" in result.out
     found = {int(each["row"]) - 1 for each in lines(tmp_path / "d.judged.csv")}
     assert SAMPLE.truth[list(found)].all()

@@ -161,7 +161,7 @@ def test_200_weeks_have_the_right_sign_and_level(alpha, sign):
     """A week after five others, small after large and large after small; alpha stays or rises."""
     world, n, found = simulate.binormal(2.5), 200, {}
     for week in range(n):
-        sizes = ((2000, 20_000), (300, 3000))[:: -1 if week % 2 and not sign else 1]
+        sizes = ((1000, 10_000), (200, 2000))[:: -1 if week % 2 and not sign else 1]
         before = day(week, world, sizes[0], 0.05)
         for name, test in compare(day(n + week, world, sizes[1], alpha), before, 0.05).items():
             found.setdefault(name, []).append((test.p_value, test.difference))

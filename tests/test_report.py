@@ -261,15 +261,15 @@ def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> No
 def test_intervals_of_numbers_hold_the_numbers_in_these_rows() -> None:
     world, held = pu.simulate.binormal(1.0), 0
     for seed in range(40):
-        sample = world.sample(5000, 1000, alpha=0.05, random_state=seed)
+        sample = world.sample(2000, 1000, alpha=0.05, random_state=seed)
         alpha = float(sample.truth[~sample.labeled].mean())
         report = pu.evaluate(
-            sample.scores, sample.labeled, alpha=alpha, n_resamples=200, random_state=seed
+            sample.scores, sample.labeled, alpha=alpha, n_resamples=100, random_state=seed
         )
         flagged = (sample.scores >= report.threshold) & ~sample.labeled
         low, high = report.confusion.intervals["tp"]
         held += low <= sample.truth[flagged].sum() <= high
-    assert held >= 34  # 27 where the number is taken for the one expected
+    assert held >= 34  # 23 where the number is taken for the one expected
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def check_truth(world):
     one, zero = world.positive, world.negative
     alpha, beta = 0.3, 0.9
     low, high = max(zero.support()[0], -30) + 1e-9, min(zero.support()[1], 600) - 1e-9
-    x = np.concatenate([np.linspace(low, min(high, 40), 700_001), np.linspace(40, high, 1000)])
+    x = np.concatenate([np.linspace(low, min(high, 40), 140_001), np.linspace(40, high, 1000)])
     f = alpha * one.pdf(x) + (1 - alpha) * zero.pdf(x)
     g = beta * one.pdf(x) + (1 - beta) * zero.pdf(x)
     known = (f > 1e-290) & (g > 1e-290)
