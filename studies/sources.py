@@ -27,7 +27,7 @@ from purecover.estimators import (
 )
 from purecover.exceptions import PurecoverError
 
-N_JUDGED, N_KINDS, N_SETS = (20, 40, 100), 4, 12
+N_JUDGED, N_KINDS, N_SETS = (20, 40, 100), 4, 60
 SPREADS = {20: "differs twentyfold or more", 5: "differs five- to twentyfold", 0: "differs less"}
 BANDS = (0, 0.45, 0.55, 0.65, 0.75, 1)
 BOTH = ("warned", "wrong", "clear more", "clear less")
@@ -90,6 +90,8 @@ def judge_kinds(some: Sequence[RealProblem], rng: np.random.Generator) -> Iterat
         found: dict[Any, Any] = {"labels": labels}
         ratios = []
         for mine in (kind == k for k in range(len(some))):
+            if not labeled[mine].any():
+                continue
             counts = pu.ScoreCounts.from_counts(
                 rank[mine], labeled[mine], (hidden + negative)[mine]
             )
