@@ -674,8 +674,10 @@ def _at_threshold(
     above, n = flagged_of
     positives = n * alpha
     tp = formulas.positives_flagged(fpr, tpr, above, n, alpha)
-    most = np.ceil(positives).astype(np.int64)
-    tp = rng.binomial(most, tp / np.maximum(most, 1))
+    # Normal, not binomial: how many random numbers a binomial draw takes depends on the last digits
+    # of its share, so that all later ones would differ between machines.
+    share = np.clip(tp / np.maximum(positives, 1.0), 0.0, 1.0)
+    tp = tp + rng.standard_normal(tp.size) * np.sqrt(positives * share * (1 - share))
     tp = np.clip(tp, np.maximum(above - n + positives, 0.0), np.minimum(above, positives))
     fn = positives - tp
     return found | dict(zip(_NUMBERS, (tp, above - tp, fn, n - above - fn), strict=True))
