@@ -153,7 +153,7 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
             f"{fpr:.2g} to the false-positive rate, is subtracted."
         )
     return fired(
-        f"{says}, so metrics at it are a little too good.",
+        f"{says}, so metrics at it can be a little too good.",
         "choose the threshold on other data and pass it. The bootstrap corrects for the choice "
         "only if the threshold maximizes a metric.",
     )
