@@ -183,9 +183,9 @@ SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
     ("options", "match"),
     [
         ({"prior": 0.3}, r"'scenario' parameter of {} must be given with 'prior'.*Hint:.*'censor"),
-        ({"alpha": 0.2, "prior": 0.3}, "{} needs exactly one of .* got 'alpha' and 'prior'"),
-        ({"alpha": 0.2, "proportions": MixtureProportions(0.2)}, "{} needs exactly one"),
-        ({"prior": 0.3, "label_frequency": 0.4, "scenario": "censoring"}, "{} needs exactly one"),
+        ({"alpha": 0.2, "prior": 0.3}, "{} needs at most one of .* got 'alpha' and 'prior'"),
+        ({"alpha": 0.2, "proportions": MixtureProportions(0.2)}, "{} needs at most one"),
+        ({"prior": 0.3, "label_frequency": 0.4, "scenario": "censoring"}, "{} needs at most one"),
         ({"label_frequency": 0.4, "scenario": "case-control"}, "'scenario' parameter of {}"),
         ({"alpha": 0.2, "scenario": "both"}, "'scenario' parameter of {}"),
         (

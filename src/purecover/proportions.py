@@ -665,8 +665,8 @@ class GivenProportions(Parameters):
             if not given:
                 hint += "; if you know neither, proportions=evaluate(scores, labeled).proportions"
             raise InvalidInputError(
-                f"{{function}} needs exactly one of 'alpha', 'prior', 'label_frequency' and "
-                f"'proportions', got {got}.\nHint: {hint}"
+                f"{{function}} needs {'at most' if can_estimate else 'exactly'} one of 'alpha', "
+                f"'prior', 'label_frequency' and 'proportions', got {got}.\nHint: {hint}"
             )
         for name in ("estimator", "hits"):
             if ways and (value := getattr(plain, name)) is not None:
