@@ -19,12 +19,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import purecover as pu
+from purecover import _inputs
 from purecover.documents.summary import PRICES
 from purecover.documents.text import shell_text
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.exceptions import InvalidInputError, InvalidTypeError, RecoveryWarning
 from purecover.proportions import GivenProportions
-from purecover.report import results
 
 WORLD = pu.simulate.binormal(1.5)
 
@@ -690,7 +690,7 @@ def test_a_data_frame_or_the_name_of_what_is_missing(
     assert type(frame).__module__.startswith("pandas")
     assert set(frame["metric"]) == set(report.metrics)
     assert type(report.frame("polars")).__module__.startswith("polars")
-    monkeypatch.setattr(results, "find_spec", lambda _: None)
+    monkeypatch.setattr(_inputs, "find_spec", lambda _: None)
     with pytest.raises(pu.exceptions.MissingDependencyError, match="pandas, polars, pyarrow"):
         report.frame()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -178,9 +179,24 @@ class Tabular:
         return make_frame(self._columns(), backend)
 
 
-def rows_frame(rows: Sequence[Mapping[str, Any]], backend: Any) -> Any:
-    """The same of rows that have the same cells."""
-    return make_frame({name: np.array([row[name] for row in rows]) for name in rows[0]}, backend)
+FRAMES = ("pandas", "polars", "pyarrow")
+"""Libraries of data frames, in the order in which they are looked for."""
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray[Any, Any]]:
+    """Columns of rows that have the same cells."""
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def row_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:
+    """A data frame of the library the caller names, or of the first that is installed."""
+    backend = next(filter(find_spec, FRAMES), None) if backend is None else backend
+    if backend is None:
+        raise MissingDependencyError(
+            f"{{function}} needs one of the packages {', '.join(FRAMES)}, and none is installed.\n"
+            "Hint: pip install pandas"
+        )
+    return make_frame(columns, backend)
 
 
 def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:

@@ -287,7 +287,7 @@ def _expanded(
 
 def _as_csv(found: Any) -> str:
     """Return the table of a result as CSV."""
-    columns = found.frame()
+    columns = found._columns()
     return output.csv_text(columns, zip(*(each.tolist() for each in columns.values()), strict=True))
 
 

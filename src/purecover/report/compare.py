@@ -112,7 +112,7 @@ class ScoreComparison(Paged, Frozen):
 
     @public
     def frame(self, backend: Any = None) -> Any:
-        """A row for each metric and score; see :meth:`ScoreCounts.frame`.
+        """A row for each metric and score; see :meth:`PUReport.frame`.
 
         ``low`` and ``high`` are the ends of the interval of the recovered value; ``difference``
         and its ends are shown for all scores but the baseline.
@@ -133,7 +133,7 @@ class ScoreComparison(Paged, Frozen):
                         "better": self.better.get(metric, {}).get(name, math.nan),
                     }
                 )
-        return inputs.rows_frame(rows, backend)
+        return inputs.row_frame(inputs.columns_of(rows), backend)
 
     def to_dict(self, *, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON.

@@ -177,11 +177,14 @@ class ManyReports(Paged):
 
     @public
     def frame(self, backend: Any = None) -> Any:
-        """All rows as a table; see :meth:`ScoreCounts.frame`.
+        """All rows as a table; see :meth:`PUReport.frame`.
 
         For each metric there are four columns: ``roc_auc`` (recovered), ``roc_auc_observed``,
         ``roc_auc_low`` and ``roc_auc_high``. ``findings`` lists the codes of checks.
         """
+        return inputs.row_frame(self._columns(), backend)
+
+    def _columns(self) -> dict[str, Any]:
         rows = []
         for row in self.rows:
             cells = {
@@ -202,7 +205,7 @@ class ManyReports(Paged):
                 "seed": row.seed,
             }
             rows.append(cells)
-        return inputs.rows_frame(rows, backend)
+        return inputs.columns_of(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; without the reports."""

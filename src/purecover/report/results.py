@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, Literal
 
 from purecover import _validation as valid
 from purecover._codec import document_text, json_schema, written
-from purecover._inputs import rows_frame
+from purecover._inputs import columns_of, row_frame
 from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
-from purecover.exceptions import MissingDependencyError
 from purecover.intervals.interval import CurveBand, Interval, ends_of
 from purecover.intervals.replicates import BootstrapResult
 from purecover.proportions import MixtureProportions
@@ -31,10 +29,6 @@ from purecover.report.prices import Price, estimate_by_others
 
 HARDER = (0.5, 0.6, 0.7, 0.8, 0.9)
 """Values of theta for which metrics are shown."""
-
-
-_FRAMES = ("pandas", "polars", "pyarrow")
-"""Libraries of data frames, in the order in which they are looked for."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -201,7 +195,8 @@ class PUReport(Paged, Frozen):
         -------
         HiddenPositives
             AUC and recall of positives like the labeled ones, of hidden positives and of all, at
-            the alpha and beta and at the threshold of this report.
+            the alpha and beta and at the threshold of this report. Rates there are neither
+            repaired nor corrected for the choice of the threshold.
 
         See Also
         --------
@@ -233,13 +228,6 @@ class PUReport(Paged, Frozen):
             A row for each metric with ``observed``, ``recovered``, ``low``, ``high`` and, if the
             truth was given, ``true``.
         """
-        if backend is None:
-            backend = next(filter(find_spec, _FRAMES), None)
-        if backend is None:
-            raise MissingDependencyError(
-                f"{{function}} needs one of the packages {', '.join(_FRAMES)}, and none is "
-                "installed.\nHint: pip install pandas"
-            )
         rows = []
         for name, recovered in self.metrics.items():
             row = {"metric": name, "observed": self.metrics.observed[name], "recovered": recovered}
@@ -247,7 +235,7 @@ class PUReport(Paged, Frozen):
             if self.truth is not None:
                 row["true"] = self.truth.metrics[name]
             rows.append(row)
-        return rows_frame(rows, backend)
+        return row_frame(columns_of(rows), backend)
 
     @public
     def to_dict(self, *, counts: bool | None = None) -> dict[str, Any]:
