@@ -261,6 +261,10 @@ class JudgedRows(Frozen):
     design: AuditDesign
     verdicts: IntArray
 
+    def __str__(self) -> str:
+        positive, judged = (self.verdicts == 1).sum(), (self.verdicts >= 0).sum()
+        return f"{positive:,} of {judged:,} judged rows are positive; drawn were {self.design}"
+
     @classmethod
     @public
     def from_array(

@@ -40,17 +40,17 @@ def hidden_section(report: PUReport) -> Section:
     for i, theta in enumerate(thetas):
         cells = {name: number(float(getattr(found, name)[i]), 3) for name in _COLUMNS}
         rows.append(Row(titles[theta], cells | {"n_missed": f"{found.n_missed[i]:,.0f}"}))
-    uncorrected = "" if report.threshold_chosen else "; its choice is not corrected for here"
     return Section(
         "Hidden positives",
         [Table("Theta", _COLUMNS, rows)],
         "The report is for positives like the labeled ones. People often label the clear cases "
         "first; hidden positives then score lower. Theta is the probability that a labeled "
-        "positive outranks a hidden one. At each theta these are the metrics of all positives:",
-        f"Alpha, beta and the threshold are those of the report{uncorrected}. Hidden positives are "
-        "assumed to have normal scores of the same spread, after some increasing transformation. "
-        "Twenty judged rows determine theta: audit.judge_hidden. Values of theta with a name are "
-        "those of real labels.",
+        "positive outranks a hidden one. At each theta these are the metrics of all positives, "
+        "from rates that are neither repaired nor corrected for the choice of the threshold:",
+        "Alpha, beta and the threshold are those of the report. Hidden positives are assumed to "
+        "have normal scores of the same spread, after some increasing transformation. Twenty "
+        "judged rows determine theta: audit.judge_hidden. Values of theta with a name are those of "
+        "real labels.",
         tipping_lines(report),
     )
 

@@ -63,6 +63,11 @@ class HiddenPositives(Frozen):
     precision: FloatArray
     n_missed: FloatArray
 
+    def __str__(self) -> str:
+        lines = zip(self.theta, self.auc, self.recall, self.precision, self.n_missed, strict=True)
+        words = "theta {:.2f}: AUC {:.3f}, recall {:.3f}, precision {:.3f}, {:,.0f} missed"
+        return "\n".join(words.format(*line) for line in lines)
+
 
 @public
 def recover_hidden(
