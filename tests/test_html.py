@@ -198,9 +198,9 @@ def test_what_would_narrow_the_answer_is_listed() -> None:
     report = evaluate(example.scores, example.labeled, n_resamples=50, random_state=0)
     (table,) = price_blocks(report, "FILE")[0]
     assert "--assume pure-top" in [row.cells["how"] for row in table.rows]
-    texts = Page(render_report(report)).texts
+    text = " ".join(" ".join(Page(render_report(report)).texts).split())
     for row in table.rows:
-        assert {row.title, *row.cells.values()} <= set(texts)
+        assert all(cell in text for cell in (row.title, *row.cells.values()))
 
 
 def test_thinning_moves_a_curve_by_about_a_pixel() -> None:

@@ -150,6 +150,7 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
             f"The report is computed from all {n:,} distinct scores or bins, the sliders from the "
             f"counts at {kept:,} of them, at which observed rates are exact."
         )
+    file = str((about.get("source") or {}).get("file", "FILE"))
     return make_page(
         "report.html.j2",
         "Recovered performance",
@@ -165,7 +166,7 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         tables=answers.metric_tables(report),
         alpha=answers.alpha_words(report),
         lines=[] if report.contradicted else answers.answer_lines(report)[1:],
-        prices=[each for block in answers.price_blocks(report, "FILE") for each in block],
+        prices=[each for block in answers.price_blocks(report, file) for each in block],
         thinning=sliders,
         payload=payload,
     )
