@@ -278,7 +278,7 @@ class MixtureProportions(Saved):
                 hint = f"it is above the labeled share, {share:.4g}: positives are labeled more "
                 hint += "often than others"
             must = f"compatible with a labeled share of {share:g} and beta={beta:g}"
-            got = f"{shown:g}, which makes alpha {alpha:.4g}"
+            got = f"{float(shown):g}, which makes alpha {alpha:.4g}"
             raise valid.bad_value(parameter, must, got, hint)
         return cls(max(alpha, 0.0), beta, origin, "censoring")
 
