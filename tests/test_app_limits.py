@@ -41,7 +41,16 @@ from tests.app_server import (
 )
 
 from purecover.app import server
-from purecover.app.jobs import Evaluate, Look, Pool, ReportRequest, Settings, WorkError, pack
+from purecover.app.jobs import (
+    Evaluate,
+    Look,
+    LostError,
+    Pool,
+    ReportRequest,
+    Settings,
+    WorkError,
+    pack,
+)
 from purecover.app.server import Site
 from purecover.app.store import Store
 from purecover.cli import main
@@ -434,6 +443,22 @@ def test_a_task_outlives_workers_that_were_killed() -> None:
         answer = send(client, GOOD, "good.csv")
         assert answer.status_code == 201
         assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
+
+
+def test_a_task_outlives_three_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    deaths = [LostError()] * 3
+
+    async def work(*_: Any) -> str:
+        if deaths:
+            raise deaths.pop()
+        return "done"
+
+    pool = Pool([], size=1)
+    monkeypatch.setattr(pool, "_try", work)
+    assert asyncio.run(pool.run(Look("", "", 0), timeout=1)) == "done"
+    deaths += [LostError()] * 4
+    with pytest.raises(LostError):
+        asyncio.run(pool.run(Look("", "", 0), timeout=1))
 
 
 def test_silent_connections_keep_nobody_out(
