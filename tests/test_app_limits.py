@@ -17,9 +17,10 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -40,7 +41,7 @@ from tests.app_server import (
     wait_for,
 )
 
-from purecover.app import server
+from purecover.app import jobs, server
 from purecover.app.jobs import Evaluate, Look, Pool, ReportRequest, Settings, WorkError, pack
 from purecover.app.server import Site
 from purecover.app.store import Store
@@ -434,6 +435,15 @@ def test_a_task_outlives_workers_that_were_killed() -> None:
         answer = send(client, GOOD, "good.csv")
         assert answer.status_code == 201
         assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
+
+
+def test_a_task_outlives_three_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, died = Pool([], size=1), jobs.LostError()
+    ends: list[tuple[int, Any]] = [(3, nullcontext()), (4, pytest.raises(jobs.LostError))]
+    for n_deaths, end in ends:
+        monkeypatch.setattr(pool, "_try", AsyncMock(side_effect=[*[died] * n_deaths, "done"]))
+        with end:
+            assert asyncio.run(pool.run(Look("", "", 0), timeout=1)) == "done"
 
 
 def test_silent_connections_keep_nobody_out(

@@ -91,7 +91,7 @@ def test_prior_and_label_frequency_say_the_same(prior, frequency, beta):
     ("options", "parameter", "match"),
     [
         ({"prior": 0.05}, "prior", r"which makes alpha -0.05556.*\nHint: .*at least .* 0.1"),
-        ({"prior": 0.99, "beta": 0.1}, "prior", "which makes alpha 1.089"),
+        ({"prior": Fraction(99, 100), "beta": 0.1}, "prior", "0.99, which makes alpha 1.089"),
         (
             {"label_frequency": 0.05},
             "label_frequency",

@@ -266,7 +266,7 @@ class MixtureProportions(Saved):
         parameter, shown, closed = "prior", prior, "both"
         if label_frequency is not None:
             parameter, shown, closed = "label_frequency", label_frequency, "right"
-        check_share(parameter, shown, closed)
+        given = check_share(parameter, shown, closed)
         alpha = _left_unlabeled(share, beta, prior, label_frequency)
         # A prior that leaves fewer than no positives among the unlabeled, or as many as among the
         # labeled.
@@ -278,7 +278,7 @@ class MixtureProportions(Saved):
                 hint = f"it is above the labeled share, {share:.4g}: positives are labeled more "
                 hint += "often than others"
             must = f"compatible with a labeled share of {share:g} and beta={beta:g}"
-            got = f"{shown:g}, which makes alpha {alpha:.4g}"
+            got = f"{given:g}, which makes alpha {alpha:.4g}"
             raise valid.bad_value(parameter, must, got, hint)
         return cls(max(alpha, 0.0), beta, origin, "censoring")
 

@@ -31,6 +31,8 @@ MAX_ANSWER = 1 << 23
 """Bytes of the longest answer of a worker."""
 _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
+_MORE_WORKERS = 3
+"""A task that a worker died of is given to so many others."""
 
 
 def form_fields() -> dict[str, str]:
@@ -378,16 +380,17 @@ class Pool:
     ) -> Any:
         """Do a task, when it is its turn; canceling this ends the process that works on it.
 
-        A task that was lost with its worker, which somebody may have killed, is tried once more.
+        A task that was lost with its worker, which somebody may have killed, is tried again.
         """
         async with self._slots:
-            try:
-                return await self._try(task, timeout, progress)
-            except LostError:
-                if self._closed:
-                    raise
-                while self._idle:  # one kill may have killed them all
-                    await self._idle.pop().kill()
+            for _ in range(_MORE_WORKERS):
+                try:
+                    return await self._try(task, timeout, progress)
+                except LostError:
+                    if self._closed:
+                        raise
+                    while self._idle:  # one kill may have killed them all
+                        await self._idle.pop().kill()
             return await self._try(task, timeout, progress)
 
     async def _try(self, task: Struct, limit: float, progress: Callable[[Step], None]) -> Any:

@@ -282,10 +282,11 @@ class Judging:
             now, more = self.progress()
         except ContradictionError:
             return "No alpha fits these answers together with the scores: look at them again.", None
-        text = f"{self.words(now)}; {now.width:.2f} wide"
-        if not self.judged().verdicts.size:
-            text += ", by the scores alone"
         n, half = min(more.n_left, TEN), more.n_for(more.width / 2)
+        if not self.judged().verdicts.size:  # by the scores alone a report has another interval
+            width = more.width_after(n)
+            return f"{self.name}: a 95 % interval about {width:.2f} wide after {n} answers.", None
+        text = f"{self.words(now)}; {now.width:.2f} wide"
         if half is not None:
             step = 1 if half < 20 else 5 if half < 100 else 50
             hope = f"About {step * round(half / step)} more would halve it."
@@ -295,15 +296,19 @@ class Judging:
             hope = "More answers would hardly narrow it."
         return f"{text}. {hope}", now
 
+    @property
+    def name(self) -> str:
+        """The figure in words."""
+        where = f"Precision among unlabeled rows with {self.design.where(0)}"
+        return {"auc": "AUC", "precision": where, "alpha": "Alpha"}[self.figure]
+
     def words(self, interval: Interval) -> str:
         """The figure with an interval of it."""
-        where = f"Precision among unlabeled rows with {self.design.where(0)}"
-        name = {"auc": "AUC", "precision": where, "alpha": "Alpha"}[self.figure]
         value, low, high = (
             f"{each:.{2 if interval.width > _WIDE else 3}f}"
             for each in (interval.estimate, interval.low, interval.high)
         )
-        return f"{name} {value}, {low} to {high} (95 % interval)"
+        return f"{self.name} {value}, {low} to {high} (95 % interval)"
 
     def _known(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
         """Return the interval of the figure, draws of it, and of the purity of each stratum."""

@@ -33,7 +33,7 @@ AT_A_CUT = ("precision", "recall")
 CUTS = (0.15, 0.3, 0.5, 0.7, 0.9)
 """Rows above scores that these shares of the labeled rows reach are compared."""
 
-_NARROWEST = 1e-4
+_FEWEST, _NARROWEST = 5, 1e-4
 
 
 def outlooks(
@@ -161,12 +161,10 @@ def _best_for(
         raise valid.bad_value("n", "at most the unlabeled rows there are above a cut", str(n))
     at, best = min(rows, key=lambda each: each[1].width_after(n))
     name = {"auc": "the AUC", "positives": "the number of positives"}.get(figure, figure)
-    now, then = (
-        f"{each:,.0f}" if figure == "positives" else f"{each:.2g}"
-        for each in (best.width, best.width_after(n))
-    )
+    width = best.width_after(n)
+    then = f"{width:,.0f}" if figure == "positives" else f"{width:.2g}"
     most = " most," if len(rows) > 1 else ""
-    reason = f"they narrow the 95 % interval of {name}{most} from {now} to about {then}"
+    reason = f"they narrow the 95 % interval of {name}{most} to about {then}"
     if at is None:
         return "random", rows[0][0] or 0.0, n, reason
     return kind, at, 0, reason
@@ -210,7 +208,8 @@ def plan(
     Returns
     -------
     int
-        The number of rows; 0 if the scores alone are expected to do.
+        The number of rows, at least 5 but for alpha and positives, of which 0 means that the scores
+        alone are expected to do.
 
     Raises
     ------
@@ -266,7 +265,8 @@ def plan(
             "rows with high scores are judged.\n"
             "Hint: a larger width, or a random sample, planned without scores"
         )
-    return min(enough)
+    # A report by the scores alone adds an error of the AUC, which judged rows make small.
+    return max(min(enough), 0 if figure in ("alpha", "positives") else _FEWEST)
 
 
 def _beta_width(n: int, share: float, level: float) -> float:

@@ -403,7 +403,9 @@ def cautions(report: PUReport) -> list[Caution]:
 
 
 def price_blocks(report: PUReport, file: str | None) -> list[Block]:
-    """Return ways to narrow the interval of the AUC by a fifth or more, and their options.
+    """Return ways to narrow the interval by a fifth or more, and their options.
+
+    The interval is that of the AUC, and where precision leads or is wide open also its own.
 
     Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
     something contradicts the data, or where the interval is narrow. Options are those of the shell
@@ -429,7 +431,8 @@ def price_blocks(report: PUReport, file: str | None) -> list[Block]:
                 note.append("More rows like these would narrow it by less than a fifth.")
         elif metric == "precision":
             text = f"To know precision, {words} (then about {width:.2f} wide):"
-            note += [text, f"  {how}"] if now.width > _OPEN else []
+            leads = report.metrics.prior < RARE or report.review is not None
+            note += [text, f"  {how}"] if leads or now.width > _OPEN else []
         else:
             auc = f"{price.low:.2f} to {price.high:.2f}"
             if price.name.endswith("rows"):  # where the interval will be is not known yet
