@@ -133,7 +133,7 @@ def test_skipped_rows_are_said(capsys, judged) -> None:
     fill(judged, ["yes"] * 10 + ["no"] * 5 + [""] * 10)
     result = call_main(capsys, "evaluate", EXAMPLE, f"--judged={judged}", "--json")
     assert result.code == 0
-    assert "10 drawn rows have no verdict" in result.err
+    assert "no verdict on 10 drawn rows" in result.err
     (check,) = (each for each in result.json["checks"] if each["code"] == "PU012")
     assert "have no verdict: alpha is" in check["message"]
 

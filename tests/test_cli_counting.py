@@ -263,7 +263,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("files", "options", "match"),
     [
-        (["csv"], ["--truth", "truth"], "--truth needs the rows themselves"),
+        (["csv"], ["--truth", "truth"], "--truth goes neither with --by"),
         (["csv"], [*BOTH, "--by", "site"], "--by is for one --score where rows are counted"),
         (["csv"], [*BOTH, "--weight", "truth"], "--sample-weight is for one --score"),
         (["csv"], [*BOTH, "--markdown", "a.md"], "--markdown is for one score"),

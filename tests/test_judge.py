@@ -11,7 +11,7 @@ import re
 import select
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -396,7 +396,7 @@ def read_data(path: Path) -> tuple[Any, Any]:
 def run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Result]:
-    def call(typed: str, *argv: object) -> Result:
+    def call(typed: Iterable[str], *argv: object) -> Result:
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{key}\n" for key in typed)))
         return call_main(capsys, "judge", *argv)
 
@@ -405,8 +405,8 @@ def run(
 
 def test_lines_are_answers_where_there_is_no_terminal(run, tmp_path) -> None:
     data = write_data(tmp_path / "d.csv")
-    result = run("y?nbns", data)
-    assert result.code == 0
+    result = run(["Yes", "yyn", *"?nbns"], data)
+    assert (result.code, "'yyn' is not recorded" in result.err) == (0, True)
     assert "Next: purecover evaluate" in result.out
     assert "1 yes, 1 no, 1 skipped; saved in d.judged.csv" in result.out
     assert "if all rows without a verdict are positive" in result.out

@@ -65,7 +65,7 @@ def check_share_or_range(name: str, value: object, closed: str = "both") -> floa
         return check_share(name, value, closed)
     ends = [check_share(name, each) for each in value]
     if len(ends) != 2 or ends[0] > ends[1]:
-        must = "a share, or two in rising order: (0.02, 0.1) means 2 to 10 %"
+        must = "a share, or a range of shares in rising order"
         raise valid.bad_value(name, must, valid.show(value))
     return (ends[0], ends[1]) if ends[0] < ends[1] else check_share(name, ends[0], closed)
 

@@ -579,7 +579,8 @@ def posterior_of(
     if judged is not None:
         strata = Strata.of(judged)
         if not strata.judged.any():
-            raise valid.bad_value("judged", "with a verdict on an unlabeled row", "none")
+            hint = "fill in the column of verdicts, 'positive' in a drawn file, with yes or no"
+            raise valid.bad_value("judged", "rows with a verdict on an unlabeled one", "none", hint)
     elif strata is None:
         strata = Strata(*(each[:1] for each in Strata.above(counts, -np.inf)[:6]))  # type: ignore[arg-type]
     hits = None

@@ -439,8 +439,7 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         otherwise += ", and precision is proportional to alpha"
     return fired(
         f"the intervals {taken} as exact; {otherwise}.",
-        "to include uncertainty about alpha, pass a range, such as alpha=(0.2, 0.3), or omit alpha "
-        "to have it estimated.",
+        "to include uncertainty about alpha, give a range, or omit alpha to have it estimated.",
     )
 
 
@@ -483,8 +482,8 @@ def infeasible_auc(context: CheckContext) -> Finding:
         words = "no better than chance" if beyond < 2 * error else "worse than chance"
         says = f"the observed AUC is {observed:.4f}, {words}"
         hint = (
-            "either labeled and unlabeled are swapped (name the value that means labeled: "
-            "positive_label), or a low score means positive (negate the scores)."
+            "either labeled and unlabeled are swapped (name the value that means labeled), or a "
+            "low score means positive (negate the scores)."
         )
     elif recovered > 1:
         beyond = observed - (1 + delta) / 2

@@ -45,8 +45,8 @@ def files_to_count(
         large = os.path.isfile(given[0]) and os.path.getsize(given[0]) > LARGE  # noqa: PTH113, PTH202
         return list(given) if counted and large else None
     refuse(
-        "needs the rows themselves, which are counted where they are.\n"
-        "Hint: give one file, without --by.",
+        "goes neither with --by nor with several files.\n"
+        "Hint: evaluate one file at a time, such as one of each group, without --by.",
         **needs_rows,
     )
     if len(columns.score) > 1:

@@ -51,6 +51,7 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     from purecover.checks import CHECKS
     from purecover.cli.counting import evaluate_counted, files_to_count
     from purecover.cli.rows import Columns, read_rows
+    from purecover.documents.formats import number_of
     from purecover.documents.text import shell_text
 
     files, settings = (file, *more_files), chosen(given, _EVALUATION)
@@ -70,10 +71,8 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
         found = evaluate_rows(rows, **settings)
         source = rows.source(file)
         if n := getattr(rows.judged, "n_skipped", 0):
-            note = (
-                f"{n:,} drawn rows have no verdict; alpha is wrong if these are the doubtful ones"
-            )
-            output.note(note, quiet="quiet" in given)
+            said = f"no verdict on {number_of(n, 'drawn row')}; alpha is wrong if doubt is why"
+            output.note(said, quiet="quiet" in given)
     else:
         found, source = evaluate_counted(files, counted, columns, by, settings)
     if by is None:

@@ -121,17 +121,18 @@ def choose_columns(
     chosen = {role: column for role, column in wanted.items() if column is not None}
     for role, column in chosen.items():
         require_column(source, column, available, f"asked for by {option(role.split()[0])}")
+    needed = []
     for role in OBVIOUS:
         if wanted.get(role, "") is not None:
             continue
         found = obvious_columns(role, available, chosen.values())
         if len(found) != 1:
             why = "more than one column could be" if found else "no column has an obvious name for"
-            raise CommandError(
-                f"{option(role)} is needed for {source}: {why} the {role} column.\n"
-                f"Hint: the columns are {list_columns(available)}."
-            )
-        chosen[role] = found[0]
+            needed.append(f"{option(role)} is needed for {source}: {why} the {role} column.\n")
+        else:
+            chosen[role] = found[0]
+    if needed:
+        raise CommandError(f"{''.join(needed)}Hint: the columns are {list_columns(available)}.")
     labeled = chosen.get("labeled")
     if any(c == labeled for role, c in chosen.items() if role.split()[0] == "score"):
         raise CommandError(

@@ -209,8 +209,11 @@ def _terminal() -> Iterator[tuple[Reader, Screen]]:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
 
         def read_line() -> str:
-            line = sys.stdin.readline()
-            return line.strip().casefold()[:1] if line else "q"
+            word = (sys.stdin.readline() or "q").strip().casefold()
+            if word in (word[:1], KEYS.get(word[:1])):
+                return word[:1]
+            output.say(f"purecover: {show(word)} is not recorded: one answer a line, such as y")
+            return ""
 
         yield read_line, lambda page, brief: None if brief else console.print(page)
         return

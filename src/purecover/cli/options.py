@@ -284,6 +284,10 @@ _ELSEWHERE = {"frame": "FILE", "data": "FILE", "paths": "FILE",
               "path": "STATE", "file": "FILE"}  # fmt: skip
 
 
+_QUOTED = re.compile(r"'([a-z_]+)'")
+_KEYWORD = re.compile(r"(?<![\w-])([a-z_]+)(?:=True|=(?![\w'(-])|(?==))")
+
+
 def option_of(parameter: str) -> str:
     """Return the name of a parameter of the library on the command line."""
     if parameter in _ELSEWHERE:
@@ -297,10 +301,15 @@ def in_options(error: PurecoverError) -> str:
     if isinstance(error, CommandError):
         return str(error)
     error.function = None  # which makes it "purecover", as every message begins
+    said, sign, hint = str(error).partition("\nHint: ")
     if error.parameter is None or error.must is None:
-        return str(error).removeprefix("purecover: ")
-    hint = "" if error.hint is None else f"\nHint: {error.hint}"
-    return f"{option_of(error.parameter)} must be {error.must}, got {error.got}.{hint}"
+        said = said.removeprefix("purecover: ")
+    else:
+        must = error.must
+        if must.startswith(("given", "left out")):
+            must = _QUOTED.sub(lambda match: option_of(match[1]), must)
+        said = f"{option_of(error.parameter)} must be {must}, got {error.got}."
+    return said + sign + _KEYWORD.sub(lambda match: option_of(match[1]), hint)
 
 
 def explain(error: Exception) -> str:

@@ -263,10 +263,9 @@ def read_labels(source: str, column: str, words: files.Words, columns: Columns) 
     try:
         positive, negative = label_masks(np.array(values), positive_label, negative_label)
     except PurecoverError as error:
-        if error.parameter != "labeled":
-            raise
-        hint = "" if error.hint is None else f"\nHint: {error.hint}"
-        raise CommandError(f"{what} must be {error.must}, got {error.got}.{hint}") from error
+        if error.parameter == "labeled":
+            error.parameter = what
+        raise
     # Blanks mean what the last value means.
     value = np.where(words.blank, -1, np.cumsum(~words.blank) - 1)
     meaning = positive.astype(np.int64) - (0 if negative is None else negative)

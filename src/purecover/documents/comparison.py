@@ -129,7 +129,9 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
         )
     if not comparison.reports[comparison.baseline].threshold_chosen:
         notes.append("Threshold metrics are taken where each score has its highest Youden index.")
-    return notes
+    right = (each.intervals for each in comparison.reports.values() if not each.contradicted)
+    dash = formats.dash_note(each.get(name) for each in right for name in _MAIN)
+    return [*notes, dash.strip()] if dash else notes
 
 
 def interval_note(comparison: ScoreComparison) -> str:

@@ -6,7 +6,7 @@ import math
 import platform
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -58,6 +58,12 @@ def precise(value: float, interval: Interval | None) -> str:
     if not bounded(interval):
         return number(value, 3)
     return "-" if interval.width > TOO_WIDE else number(value, _decimals(interval))
+
+
+def dash_note(intervals: Iterable[Interval | None]) -> str:
+    """Say what a dash means, if one stands for the value of an interval."""
+    some = any(bounded(each) and each.width > TOO_WIDE for each in intervals)
+    return f" A dash: the interval is wider than {TOO_WIDE:g}." if some else ""
 
 
 def from_to(interval: Interval | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from purecover.checks.base import REGISTRY
-from purecover.documents.formats import cut, from_to, number, number_of, percent, precise
+from purecover.documents.formats import cut, dash_note, from_to, number, number_of, percent, precise
 from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.documents.summary import NO_FINDING, RANDOM_LABELS_UNSEEN, SCOPE
 from purecover.recovery.metrics import METRICS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 100
 
 
-def many_headline(many: ManyReports) -> Headline:
+def many_headline(many: ManyReports, metrics: Sequence[str]) -> Headline:
     """Say how many rows there are, what their intervals cover, and what to mind."""
     tasks, scores = {row.task for row in many}, {row.score for row in many}
     of = f"{number_of(len(tasks), 'task')}, {number_of(len(scores), 'score')}"
@@ -28,6 +28,8 @@ def many_headline(many: ManyReports) -> Headline:
     alpha = f"Alpha: estimated in {number_of(estimated, 'row')}." if estimated else "Alpha: given."
     level = percent(many.confidence_level)
     more = [f"{alpha} Each {level} interval covers by itself: of many some miss.", SCOPE]
+    right = (row.intervals for row in many.evaluated if not row.contradicted)
+    more[1] += dash_note(each.get(name) for each in right for name in metrics)
     found = Counter(each for row in many.evaluated for each in row.findings if each[1] != "note")
     cautions = [
         Caution(how, [], f"Warning in {number_of(n, 'row')}: {REGISTRY[code].title} ({code}).")
@@ -45,7 +47,7 @@ def warnings_of(row: ManyRow) -> list[tuple[str, str]]:
 
 def many_blocks(many: ManyReports) -> list[Block]:
     """Return a table of the rows, rows without a result, and warnings."""
-    said = many_headline(many)
+    said = many_headline(many, many.metrics[:3])
     blocks: list[Block] = [said.lead]
     if many.evaluated:
         lines = []

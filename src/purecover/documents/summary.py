@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from purecover._typing import Target
 from purecover.documents.formats import (
-    TOO_WIDE,
     WIDE,
     bounded,
     capitalized,
+    dash_note,
     ends,
     from_to,
     number,
@@ -232,7 +232,9 @@ def metric_tables(report: PUReport) -> list[Table]:
     at_threshold = next(table for table in tables if table.rows[0].kind == "threshold")
     for title, name in (("Positives flagged", "tp"), ("Positives missed", "fn")):
         value, ends = getattr(c, name), c.intervals.get(name)
-        if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, 1.0)):
+        if name == "tp" and not flagged:
+            continue
+        if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, value, 1.0)):
             break  # next to nothing is known of them
         cells = dict.fromkeys(at_threshold.columns, "") | {"recovered": f"{value:,.0f}"}
         if ends and "interval" in cells:
@@ -244,9 +246,7 @@ def metric_tables(report: PUReport) -> list[Table]:
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
     lines = [alpha_line(report), range_line(report), SCOPE]
-    shown = (report.intervals.get(name) for name in (*_OVERALL, *_AT_THRESHOLD))
-    if any(bounded(interval) and interval.width > TOO_WIDE for interval in shown):
-        lines[-1] += f" A dash: the interval is wider than {TOO_WIDE:g}."
+    lines[-1] += dash_note(report.intervals.get(name) for name in (*_OVERALL, *_AT_THRESHOLD))
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
     if target_of(report) != "deployment":
@@ -314,7 +314,8 @@ def range_line(report: PUReport) -> str:
             if report.state == "assumed"
             else "For any alpha the scores allow"
         )
-        return f"{given}: AUC {areas[0]:.3f} to {areas[1]:.3f}, precision 0 to {number(most, 2)}."
+        precision = "" if math.isnan(most) else f", precision 0 to {most:.2f}"
+        return f"{given}: AUC {areas[0]:.3f} to {areas[1]:.3f}{precision}."
     if report.intervals.get("alpha") is not None:
         return ""
     # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
@@ -323,9 +324,10 @@ def range_line(report: PUReport) -> str:
     if ends[1] >= p.beta:  # rounded: alpha is next to beta
         return ""
     low, high = (min(0.5 + seen / (p.beta - alpha), 1.0) for alpha in ends)
-    precision = " or ".join(number(precision_if(report, alpha, p.beta), 2) for alpha in ends)
+    values = [precision_if(report, alpha, p.beta) for alpha in ends]
+    precision = "" if math.isnan(sum(values)) else ", precision {:.2f} or {:.2f}".format(*values)
     alphas = " or ".join(f"{100 * alpha:.3g} %" for alpha in ends)
-    return f"If alpha is {alphas}: AUC {low:.3f} or {high:.3f}, precision {precision}."
+    return f"If alpha is {alphas}: AUC {low:.3f} or {high:.3f}{precision}."
 
 
 SMALLEST_DELTA = 1e-3

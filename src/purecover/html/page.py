@@ -277,7 +277,7 @@ def render_many(many: ManyReports, **about: Unpack[About]) -> str:
     return make_page(
         "many.html.j2",
         "Many evaluations",
-        many_reports.many_headline(many),
+        many_reports.many_headline(many, many.metrics),
         about,
         table=many_reports.many_table(many, many.metrics, MOST_ROWS, MAX_NAME),
         left_out=max(len(many.evaluated) - MOST_ROWS, 0),

@@ -187,7 +187,7 @@ class ScoreMonitor(Tabular):
         if replacing and name == names[-1]:
             return self.partitions[:-1]
         must = "the last partition, to be replaced" if replacing else "one that was not added yet"
-        hint = None if replacing else "replace=True replaces the last partition"
+        hint = None if replacing else "give another name=, or replace=True for the last one"
         raise valid.bad_value("name", must, valid.show(name), hint)
 
     def _evaluated(self, name: str, counts: ScoreCounts) -> states.MonitorPartition:

@@ -91,6 +91,8 @@ class ScoreComparison(Paged, Frozen):
     def best(self, metric: str = "roc_auc") -> str | None:
         """The score with the best recovered value; None if the metric is undefined for all.
 
+        Scores that contradict alpha and beta are left out.
+
         The best of several is best partly by luck: see whether its difference from the others
         is more than that.
 
@@ -106,7 +108,8 @@ class ScoreComparison(Paged, Frozen):
         """
         valid.check_choice("metric", metric, self.differences)
         sign = 1 if METRICS[metric].greater_is_better else -1
-        values = {name: sign * report.metrics[metric] for name, report in self.reports.items()}
+        right = {name: each for name, each in self.reports.items() if not each.contradicted}
+        values = {name: sign * each.metrics[metric] for name, each in right.items()}
         defined = {name: value for name, value in values.items() if not math.isnan(value)}
         return max(defined, key=lambda name: defined[name]) if defined else None
 
