@@ -312,7 +312,7 @@ def with_row(position: int, row: str) -> str:
         (with_row(0, "inf,1"), ["'inf' is not finite"]),
         (with_row(0, "1_000,1"), ["'1_000' is not a number"]),
         (with_row(0, "0.5,"), ["'labeled'", "row 1 has no value", "add --missing-is-unlabeled."]),
-        (with_row(0, "0.5,maybe"), ["'labeled'", "'maybe'", "positive_label"]),
+        (with_row(0, "0.5,maybe"), ["'labeled'", "'maybe'", "--positive-label"]),
         (with_row(3, "0.5"), ["CSV Error on Line: 5", "Columns: 2 Found: 1"]),
         (with_row(3, '0.5,"1'), ["unterminated quote"]),
         (with_row(3, '"0.5"x,1'), ["unterminated quote", "Line: 5"]),
@@ -508,7 +508,7 @@ def test_what_blanks_stand_beside(
         (["0", "", "", ""], "no labeled row among 40"),
         (["1", "", "-1", ""], "--negative-label=-1"),
         (THIRDS, "--negative-label"),
-        (["case", "", "", ""], "positive_label"),
+        (["case", "", "", ""], "--positive-label"),
     ],
 )
 def test_blanks_that_leave_doubt_are_refused(evaluate, file, labels, says: str) -> None:

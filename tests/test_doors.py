@@ -132,8 +132,7 @@ def draw_case(seed: int, place: Path, capsys: Any, monkeypatch: Any) -> Case:
     if rng.random() < 0.3:
         columns["w"] = rng.integers(1, 9, n) / 4  # which add up without rounding, in any order
     groups = one_of(["a", "b"], ["1", "01", "2"], ["x y", 'q"', "é"], ["0.5", "0.50"])
-    own = rng.integers(0, len(groups), n)
-    first = np.flatnonzero(known)[: len(groups)]
+    own, first = rng.integers(0, len(groups), n), np.flatnonzero(known)[: len(groups)]
     own[first] = np.arange(first.size)  # arrays of rows without a known negative refuse its label
     columns["g"] = np.array(groups)[own]
     settings: dict[str, Any] = one_of(

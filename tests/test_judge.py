@@ -126,11 +126,8 @@ def test_the_interval_is_that_of_the_library(figure: str, tmp_path: Path) -> Non
     now = judging.interval()
     both = pu.audit.combine(judging.judged(), SAMPLE.scores, SAMPLE.labeled)
     report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judging.judged())
-    same = {
-        "alpha": both.alpha,
-        "precision": both.purity[0],
-        "auc": report.intervals["roc_auc"],
-    }[figure]
+    auc = report.intervals["roc_auc"]
+    same = {"alpha": both.alpha, "precision": both.purity[0], "auc": auc}[figure]
     assert now.estimate == pytest.approx(same.estimate, abs=0.005)
     assert now.low == pytest.approx(same.low, abs=0.015)
     assert now.high == pytest.approx(same.high, abs=0.015)

@@ -33,12 +33,6 @@ def case(request):
     return request.param
 
 
-def thresholds_of(case: str) -> np.ndarray:
-    positive, negative = WORLDS[case].positive, WORLDS[case].negative
-    inner = np.linspace(0.003, 0.997, 60)
-    return np.unique(np.concatenate([positive.ppf(inner), negative.ppf(inner)]))
-
-
 def test_auc_is_the_chance_that_a_positive_outranks_a_negative(case):
     positive, negative = WORLDS[case].positive, WORLDS[case].negative
     p = (np.arange(4000) + 0.5) / 4000

@@ -57,7 +57,7 @@ def precise(value: float, interval: Interval | None) -> str:
     """Write a value with as many decimals as its interval allows, a dash where it allows none."""
     if not bounded(interval):
         return number(value, 3)
-    return "-" if interval.width > TOO_WIDE else number(value, _decimals(interval))
+    return "-" if interval.width > TOO_WIDE else number(value, 2 if interval.width > WIDE else 3)
 
 
 def dash_note(intervals: Iterable[Interval | None]) -> str:
@@ -70,12 +70,8 @@ def from_to(interval: Interval | None) -> str:
     """Write both ends of an interval as ``0.77 to 0.96``; empty if there are none."""
     if not bounded(interval):
         return ""
-    digits = _decimals(interval)
+    digits = 2 if interval.width > WIDE else 3
     return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
-
-
-def _decimals(interval: Interval) -> int:
-    return 2 if interval.width > WIDE else 3
 
 
 def shares_within(value: float, interval: Interval | None) -> tuple[str, str]:
