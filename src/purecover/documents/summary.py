@@ -176,7 +176,9 @@ def metric_columns(report: PUReport) -> dict[str, str]:
 def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
     """One metric: observed, corrected, and its interval and true value if there are any.
 
-    All with so many digits, or by default with as many as the interval allows.
+    All with so many digits, or by default with as many as the interval allows. Then the observed
+    value is of the rows that the corrected one is of: among unlabeled rows alone there is none of
+    precision.
     """
     metrics, truth, metric = report.metrics, report.truth, METRICS[name]
     interval = report.intervals.get(name)
@@ -185,8 +187,9 @@ def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
     if digits is not None:
         shown = ends(interval)
     else:
+        unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
         interval = None if report.infeasible and name == "roc_auc" else interval
-        shown = from_to(interval)
+        seen, shown = "" if unseen else seen, from_to(interval)
         if all(map(math.isfinite, metric.range)):
             value = precise(metrics[name], interval)
     if report.contradicted:

@@ -80,7 +80,8 @@
     else restore(lead);
     const known = name === "roc_auc" && fits && halfAt(state.alpha) !== null;
     renew(interval, changed, known ? `${aucEnds()} (at this alpha) · ` : "");
-    renew(seen, changed && name !== "roc_auc", number((result ?? observed).observed[name], 3));
+    const plain = number((result ?? observed).observed[name], 3);
+    renew(seen, changed && name !== "roc_auc", `observed ${plain}`);
     renew($("origin"), state.alpha !== OWN.alpha, "set on this page");
     $("state").hidden = !moved.any && !problem;
     $("state").classList.toggle("problem", problem !== "");
