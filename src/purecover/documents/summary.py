@@ -188,7 +188,6 @@ def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
         shown = ends(interval)
     else:
         unseen = name == "precision_at_k" or (name == "precision" and report.review is not None)
-        interval = None if report.infeasible and name == "roc_auc" else interval
         seen, shown = "" if unseen else seen, from_to(interval)
         if all(map(math.isfinite, metric.range)):
             value = precise(metrics[name], interval)
