@@ -84,7 +84,7 @@ def test_a_canceled_report_ends_its_process_and_its_files() -> None:
 def test_a_report_that_takes_too_long_is_stopped() -> None:
     with running(obedient=True, job_timeout=0.5) as (client, site):
         job = start(client, send(client, GOOD, "slow.csv").json()["file"])
-        wait_for(client, job, "running")
+        wait_for(client, job, "running", "failed")  # a busy machine may not see it run
         workers = site.api.reports.pids
         about = wait_for(client, job)
         assert about["state"] == "failed"
