@@ -44,8 +44,8 @@ _OVERALL = ("roc_auc", "auc_pr")
 _AT_THRESHOLD = ("recall", "specificity", "precision", "f1")
 _OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
 _MOST_CAUTIONS = 3
-_IN_COMMANDS = re.compile(r"\w[\w.-]{0,30}", re.ASCII)
-"""Names of files that a command shows as they are."""
+_IN_COMMANDS = re.compile(r"[\w./][\w./-]{0,30}", re.ASCII)
+"""Paths of files that a command shows as they are."""
 _OPEN = 0.5
 """Intervals of precision that are wider say hardly anything."""
 _STEP = 0.05
@@ -83,8 +83,8 @@ PRICES = {
 """Ways to narrow the interval of the AUC, the last of precision: in words, shell and Python."""
 
 
-def summary(report: PUReport, file: str | None = None) -> list[Block]:
-    """Return the answer as lines and tables; ``file`` names the file that a command read."""
+def summary(report: PUReport, file: str | None = None, path: str | None = None) -> list[Block]:
+    """Return the answer as lines and tables; of the file that a command read, name and path."""
     data = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
     if report.scores_from is not None:
         data += f"; scores of {report.scores_from}"
@@ -94,7 +94,7 @@ def summary(report: PUReport, file: str | None = None) -> list[Block]:
     blocks.append(metric_tables(report))
     if not report.contradicted:
         blocks.append(answer_lines(report))
-        blocks += price_blocks(report, file) if report.prices else []
+        blocks += price_blocks(report, path) if report.prices else []
     more = "report.details(), report.to_html(FILE)"
     blocks.append([f"More: {more if file is None else '--details, --html FILE'}"])
     return blocks
@@ -413,7 +413,7 @@ def price_blocks(report: PUReport, file: str | None) -> list[Block]:
 
     Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
     something contradicts the data, or where the interval is narrow. Options are those of the shell
-    for a ``file``, else those of Python.
+    for the path of a ``file``, else those of Python.
     """
     if not report.prices or cautions(report):
         return []

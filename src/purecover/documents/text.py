@@ -33,7 +33,7 @@ def shell_text(found: Any, file: object, *, details: bool = False) -> str:
     reports: Mapping[str, PUReport] = getattr(found, "reports", {})
     files = [file] if isinstance(file, str) else list(file)  # type: ignore[call-overload]
     names = ", ".join(Path(each).name for each in files)
-    parts = [str(found) if reports else text_of(summary(found, names))]
+    parts = [str(found) if reports else text_of(summary(found, names, ", ".join(files)))]
     for name, one in (reports or {"": found}).items() if details else ():
         parts.append(f"{name}\n\n{one.details()}".lstrip())
     return "\n\n".join(parts)
