@@ -425,11 +425,10 @@ def test_the_plan_for_high_scores_is_what_the_audit_needs(sample, figure: str) -
         alpha, beta = both.draws(8000, np.random.default_rng(0)).T
         area = (0.5 + (sample.counts.auc_pu - 0.5) / (beta - alpha)).clip(0, 1)
         low, high = np.quantile(area, [0.025, 0.975])
-        widths.append(
-            {"alpha": both.alpha.width, "precision": both.purity[0].width, "auc": high - low}[
-                figure
-            ]
-        )
+        found = {"alpha": both.alpha.width, "precision": both.purity[0].width, "auc": high - low}
+        widths.append(found[figure])
     assert 0.5 * width < np.mean(widths) < 1.25 * width
     narrow = pu.audit.plan(sample.scores, sample.labeled, width=less * width, figure=figure, **cut)
+    wide = pu.audit.plan(sample.scores, sample.labeled, width=0.9, figure=figure, **cut)
+    assert wide == (0 if figure == "alpha" else 5)
     assert n < narrow
