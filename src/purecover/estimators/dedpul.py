@@ -308,9 +308,9 @@ def fixed_prior(ratio: FloatArray) -> Prior:
     # mean max(1 - r (1 - nu), 0): only ratios below 1/(1 - nu) count, the last ones.
     first = np.searchsorted(-ratio, -1 / (1 - nu), side="right")
     rest = np.concatenate((np.cumsum(ratio[::-1])[::-1], [0.0]))
-    error = ((ratio.size - first) - (1 - nu) * rest[first]) / ratio.size - nu
-    candidates = np.flatnonzero(error[1:-1] < SMALL_ERROR)
     # Rounded, or else the noise of the last digit would choose where the error is a line.
+    error = (((ratio.size - first) - (1 - nu) * rest[first]) / ratio.size - nu).round(12)
+    candidates = np.flatnonzero(error[1:-1] < SMALL_ERROR)
     kink = candidates[np.argmax(np.diff(error, 2)[candidates].round(12))] + 1
     grid = float(1 - nu[kink])
     negative = np.count_nonzero(error < -1e-12)
