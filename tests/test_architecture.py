@@ -30,6 +30,7 @@ LAYERS: tuple[set[str], ...] = (
     {"audit", "checks"},
     {"estimators"},
     {"intervals"},
+    {"posterior"},
     {"recovery"},
     {"simulate"},
     {"counts", "proportions", "engines", "example"},

@@ -1,0 +1,365 @@
+r"""`Posterior`: draws of the share of positives in every group of scores, weighed by what is known.
+
+Pairs of alpha and beta come from a pool, such as the posterior of similar problems. Each meets a
+draw of how labeled and unlabeled rows are distributed, and then says which share of the unlabeled
+rows of each group is positive. What is known besides (judged rows, a past hit rate, ranges) is a
+weight of the draws, and every figure is asked of the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import bdtrik, expit, logit, xlog1py, xlogy
+
+from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
+from purecover.posterior.purity import EDGE, purity_of
+from purecover.posterior.ratio import LabelRatio
+
+MISFIT = 0.1
+"""A pair of alpha and beta counts e times less where this share of the positives does not fit."""
+
+PROPOSED = 1.5
+"""Draws that are weighed for each one that is kept."""
+
+UNSURE = 0.02
+"""Verdicts choose pairs as if shares of positives were at least so far from 0 and 1."""
+
+SPREADS = np.append(0.0, 0.7 * np.tan(np.pi / 2 * (np.arange(8) + 0.5) / 8))
+SPREAD_WEIGHTS = np.append(0.5, np.full(8, 0.5 / 8))
+"""How far strata may be from labels at random, in log odds: not at all with probability 1/2, else
+by a half-Cauchy distribution of scale 0.7, of which these are quantiles."""
+
+SHIFTS = np.linspace(-8, 8, 81)
+
+
+class Verdicts(NamedTuple):
+    """Verdicts on rows that were drawn at random from neighboring groups of scores.
+
+    Attributes
+    ----------
+    groups : slice
+        The groups.
+    judged, positive : int
+        Rows with a verdict, and those of them that are positive.
+    labeled : bool
+        Whether the rows are labeled.
+    """
+
+    groups: slice
+    judged: int
+    positive: int
+    labeled: bool = False
+
+    def log_likelihood(self, share: FloatArray) -> FloatArray:
+        """Return the logarithm of the probability of the verdicts, up to a constant."""
+        missed = self.judged - self.positive
+        return np.asarray(xlogy(self.positive, share) + xlog1py(missed, -share))
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Draws from the posterior, a row each, all of the same weight.
+
+    Attributes
+    ----------
+    ratio : LabelRatio
+        The groups of scores, and how labels lie in them.
+    unlabeled : ndarray of shape (n, n_groups)
+        Share of the unlabeled rows of the population in each group.
+    like_labeled : ndarray of shape (n, n_groups)
+        Share of positives among them if labels went to positives at random.
+    positive : ndarray of shape (n, n_groups)
+        Share of positives among them: the same, but where verdicts in several strata let it differ.
+    wrong : ndarray of shape (n, n_groups)
+        Share of negatives among the labeled rows.
+    shares : ndarray of shape (n, 2)
+        Alpha and beta.
+    spread : ndarray of shape (n,)
+        How far strata are from labels at random.
+    chosen : ndarray of int of shape (n,)
+        Which of the proposed draws each one is.
+    n_effective : float
+        Number of draws of equal weight with the same information.
+    """
+
+    ratio: LabelRatio
+    unlabeled: FloatArray
+    like_labeled: FloatArray
+    positive: FloatArray
+    wrong: FloatArray
+    shares: FloatArray
+    spread: FloatArray
+    chosen: IntArray
+    n_effective: float
+
+    @cached_property
+    def rates(self) -> tuple[FloatArray, FloatArray]:
+        """False- and true-positive rates of positives like the labeled ones, after (0, 0)."""
+        positive = self.unlabeled * self.like_labeled
+        tpr, fpr = (_passed(side) for side in (positive, self.unlabeled - positive))
+        return fpr, tpr
+
+    def share_positive(self, groups: slice = slice(None)) -> FloatArray:
+        """Return the share of positives among these unlabeled rows of the population."""
+        return _mean_share(self.positive[:, groups], self.unlabeled[:, groups])
+
+    def count_positive(
+        self,
+        groups: slice,
+        rng: np.random.Generator,
+        judged: IntArray | None = None,
+        found: IntArray | None = None,
+    ) -> FloatArray:
+        """Return how many of these very unlabeled rows are positive.
+
+        ``judged`` and ``found`` are verdicts by group: positives found are counted, negatives are
+        not, and only the other rows are drawn.
+        """
+        rows = self.ratio.counts.unlabeled[groups]
+        known = np.zeros(rows.size) if judged is None else judged[groups]
+        left = np.maximum(rows - known, 0)
+        total = left.sum()
+        sure = 0.0 if found is None else float(found[groups].sum())
+        if total == 0:
+            return np.full(len(self.shares), sure)
+        share = (self.positive[:, groups] @ left) / total
+        return sure + binomial_quantile(rng.random(share.size), total, share)
+
+
+def draw_posterior(
+    ratio: LabelRatio,
+    pool: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    verdicts: Sequence[Verdicts] = (),
+    allowed: BoolArray | None = None,
+    exact: bool = False,
+    resampled: tuple[CountArray, CountArray] | None = None,
+) -> Posterior:
+    """Draw from the posterior of alpha, beta and the positives of every group.
+
+    Parameters
+    ----------
+    ratio : LabelRatio
+        The groups of scores.
+    pool : ndarray of shape (n_pool, 2)
+        Pairs of alpha and beta, in random order.
+    n : int
+        How many draws are kept.
+    rng : numpy.random.Generator
+        Where randomness comes from. Evidence does not change which numbers are drawn: evidence
+        that says nothing changes no figure.
+    verdicts : sequence of Verdicts
+        What is known of rows.
+    allowed : ndarray of bool of shape (n_pool,), optional
+        Pairs of the pool that ranges leave.
+    exact : bool, default=False
+        Whether alpha and beta are given, and no pair counts less than another.
+    resampled : tuple of ndarray, optional
+        Rows by draw and group; see :meth:`LabelRatio.draw`. There are :func:`n_proposed` draws.
+
+    Returns
+    -------
+    Posterior
+        The draws.
+    """
+    proposed, verdicts = n_proposed(n), together(verdicts)
+    share, label_ratio = ratio.draw(proposed, rng, resampled)
+    strata = [each for each in verdicts if not each.labeled]
+    expected = _expected_likelihood(verdicts, strata, pool, ratio)
+    with np.errstate(divide="ignore"):
+        log = expected if allowed is None else expected + np.log(allowed)
+    pairs = evenly(np.exp(log - log.max()), proposed)
+    purity = purity_of(pool[pairs], share, label_ratio, ratio.normal_score)
+    weight = np.zeros(proposed) if exact else -purity.excess / MISFIT
+    shifted = _Shifts.draw(purity.positive, share, strata, rng)
+    weight += shifted.log_weight - expected[pairs]
+    for each in verdicts:
+        if each.labeled:
+            labeled = share[:, each.groups] * label_ratio[:, each.groups]
+            right = _mean_share(1 - purity.wrong[:, each.groups], labeled)
+            weight += each.log_likelihood(right)
+    weight = np.exp(weight - weight.max())
+    kept = evenly(weight, n)
+    alpha = pool[pairs[kept], 0]
+    if shifted.spread.any():
+        alpha = (shifted.positive[kept] * share[kept]).sum(axis=1)
+    return Posterior(
+        ratio=ratio,
+        unlabeled=share[kept],
+        like_labeled=purity.positive[kept],
+        positive=shifted.positive[kept],
+        wrong=purity.wrong[kept],
+        shares=np.column_stack((alpha, pool[pairs[kept], 1])),
+        spread=shifted.spread[kept],
+        chosen=kept,
+        n_effective=float(weight.sum() ** 2 / (weight**2).sum()),
+    )
+
+
+def together(verdicts: Sequence[Verdicts]) -> list[Verdicts]:
+    """Add up verdicts on the same groups: ten answers are worth what five and five are."""
+    found: dict[tuple[int | None, int | None, bool], Verdicts] = {}
+    for each in verdicts:
+        key = each.groups.start, each.groups.stop, each.labeled
+        other = found.get(key, each._replace(judged=0, positive=0))
+        found[key] = each._replace(
+            judged=each.judged + other.judged, positive=each.positive + other.positive
+        )
+    return [each for each in found.values() if each.judged]
+
+
+def n_proposed(n: int) -> int:
+    """Return how many draws are weighed for n that are kept."""
+    return int(np.ceil(PROPOSED * n))
+
+
+def evenly(weight: FloatArray, n: int) -> IntArray:
+    """Choose n draws with these weights, each as often as it should be, but for less than one.
+
+    Equal weights choose as many from everywhere, whatever they are.
+    """
+    passed = np.cumsum(weight)
+    places = (np.arange(n) + 0.5) / n * passed[-1]
+    return np.searchsorted(passed, places, side="right").clip(0, weight.size - 1)
+
+
+def binomial_quantile(place: FloatArray, n: float, share: FloatArray) -> FloatArray:
+    """Return the number of successes of n trials at a place of its distribution.
+
+    One random number for each draw: how many NumPy's own binomial numbers take depends on the
+    last digits of the share, so that all later ones would differ between machines.
+    """
+    with np.errstate(invalid="ignore"):
+        found = np.ceil(bdtrik(place, n, share.clip(1e-12, 1 - 1e-12)))
+    return np.asarray(np.nan_to_num(found, nan=0.0).clip(0, n))
+
+
+class _Shifts(NamedTuple):
+    """Shares of positives that verdicts in several strata may move, and what they weigh."""
+
+    positive: FloatArray
+    spread: FloatArray
+    log_weight: FloatArray
+
+    @classmethod
+    def draw(
+        cls,
+        positive: FloatArray,
+        unlabeled: FloatArray,
+        strata: Sequence[Verdicts],
+        rng: np.random.Generator,
+    ) -> _Shifts:
+        """Shift the log odds of each stratum, if there are several.
+
+        A stratum is moved by a normal number around 0 whose spread is the same for all of them. The
+        verdicts choose among :data:`SHIFTS` for the mean share of the stratum; the weight corrects
+        what the shares of its groups make of it.
+        """
+        n = len(positive)
+        rows = np.arange(n)
+        if len(strata) < 2:
+            log_weight = np.zeros(n)
+            for s in strata:
+                share = _mean_share(positive[:, s.groups], unlabeled[:, s.groups])
+                log_weight += s.log_likelihood(share)
+            return cls(positive, np.zeros(n), log_weight)
+        positive = positive.copy()
+        parts = [_in_parts(positive[:, s.groups], unlabeled[:, s.groups]) for s in strata]
+        log_weight, odds, likely = _over_shifts(strata, parts)
+        place = rng.random((len(strata) + 1, n))
+        which = _pick(odds, place[-1])
+        for s, each, where in zip(strata, likely, place, strict=False):
+            at = _pick(_CHANCES[which] * np.exp(each - each.max(axis=1, keepdims=True)), where)
+            moved = np.flatnonzero(SHIFTS[at])
+            groups = positive[:, s.groups]
+            groups[moved] = expit(logit(groups[moved]) + SHIFTS[at[moved], None])
+            exact = _mean_share(groups, unlabeled[:, s.groups]).clip(EDGE, 1 - EDGE)
+            log_weight += s.log_likelihood(exact) - each[rows, at]
+        return cls(positive, SPREADS[which], log_weight)
+
+
+_CHANCES = np.exp(-0.5 * (SHIFTS / np.maximum(SPREADS, 1e-9)[:, None]) ** 2)
+_CHANCES /= _CHANCES.sum(axis=1, keepdims=True)
+"""Probability of each shift, by spread."""
+
+
+N_PARTS = 6
+"""Parts of a stratum whose mean shares stand for those of its groups while shifts are weighed."""
+
+Parts = tuple[FloatArray, FloatArray]
+
+
+def _in_parts(share: FloatArray, rows: FloatArray) -> Parts:
+    """Return the mean share of positives in parts of a stratum, and the part of its rows there."""
+    starts = np.unique(np.arange(N_PARTS) * share.shape[1] // N_PARTS).astype(np.intp)
+    mass = np.add.reduceat(rows, starts, axis=1)
+    found = np.add.reduceat(share * rows, starts, axis=1) / np.maximum(mass, 1e-300)
+    return found, mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
+
+
+def _over_shifts(
+    strata: Sequence[Verdicts], parts: Sequence[Parts]
+) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+    """Return log likelihoods of verdicts: over all shifts, and by shift of each stratum.
+
+    Between them is the weight of each spread.
+    """
+    odds, likely = np.log(SPREAD_WEIGHTS) + np.zeros((len(parts[0][0]), 1)), []
+    for s, (share, mass) in zip(strata, parts, strict=True):
+        center = logit(share.clip(EDGE, 1 - EDGE))
+        moved = expit(center[:, :, None] + SHIFTS)
+        found = s.log_likelihood((moved * mass[:, :, None]).sum(axis=1).clip(EDGE, 1 - EDGE))
+        likely.append(found)
+        most = found.max(axis=1, keepdims=True)
+        odds = odds + most + np.log(np.exp(found - most) @ _CHANCES.T)
+    most = odds.max(axis=1, keepdims=True)
+    odds = np.exp(odds - most)
+    return most[:, 0] + np.log(odds.sum(axis=1)), odds, likely
+
+
+def _pick(weight: FloatArray, place: FloatArray) -> IntArray:
+    """Choose a column in each row, at a place between 0 and 1 of its weights."""
+    passed = np.cumsum(weight, axis=1)
+    return np.asarray((passed < place[:, None] * passed[:, -1:]).sum(axis=1))
+
+
+def _mean_share(share: FloatArray, rows: FloatArray) -> FloatArray:
+    return np.asarray((share * rows).sum(axis=1) / np.maximum(rows.sum(axis=1), 1e-300))
+
+
+def _expected_likelihood(
+    verdicts: Sequence[Verdicts], strata: Sequence[Verdicts], pool: FloatArray, ratio: LabelRatio
+) -> FloatArray:
+    """Return the log likelihood of verdicts by pair of alpha and beta, at the mode of the ratio."""
+    alpha, beta = pool.T[:, :, None]
+    a, b = alpha / beta, (1 - beta) / (1 - alpha)
+    found = np.zeros(len(pool))
+    parts = []
+    for each in verdicts:
+        rows, ratios = (side[each.groups] for side in ratio.at_mode)
+        mean_ratio, mass = _in_parts(ratios[None], rows[None])
+        share = a * (mean_ratio - b) / (1 - a * b)
+        if each.labeled:
+            right = (share * mass).sum(axis=1) / (a[:, 0] * (mean_ratio * mass).sum())
+            found += each.log_likelihood(right.clip(UNSURE, 1 - UNSURE))
+            continue
+        parts.append((share.clip(EDGE, 1 - EDGE), mass))
+        if len(strata) < 2:
+            found += each.log_likelihood((share * mass).sum(axis=1).clip(UNSURE, 1 - UNSURE))
+    if len(strata) > 1:
+        found += _over_shifts(strata, parts)[0]
+    return found
+
+
+def _passed(rows: FloatArray) -> FloatArray:
+    """Return the share of rows at or above each group, after 0."""
+    passed = np.cumsum(rows, axis=1)
+    passed /= np.maximum(passed[:, -1:], 1e-300)
+    return np.column_stack((np.zeros(len(rows)), passed))
