@@ -81,23 +81,25 @@ def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
 def judge_rows(task: jobs.Judge) -> jobs.Judged:
     """Save the answers in the folder, and find the next rows."""
     from purecover.audit.judging import Judging, remarks
-    from purecover.cli.judge import shown_cells
+    from purecover.cli.judge import naming, shown_cells
     from purecover.cli.rows import Columns, read_rows
 
     wanted = task.request
     columns = Columns.among(wanted.given | {"score": (wanted.score,)})
     rows = read_rows(task.file, columns, cells=list)
-    judging = Judging(
-        rows.scores,
-        rows.labeled,
-        Path(jobs.ANSWERS),
-        cells=shown_cells(rows),
-        figure=wanted.figure,
-        judge=wanted.judge,
-        review=wanted.given.get("review"),
-    )
-    for row, word in wanted.answers:
-        judging.answer(word, row)
+    with naming(Path(jobs.ANSWERS)):
+        judging = Judging(
+            rows.scores,
+            rows.labels,
+            Path(jobs.ANSWERS),
+            negative_label=rows.beside["negative_label"],
+            cells=shown_cells(rows),
+            figure=wanted.figure,
+            judge=wanted.judge,
+            review=wanted.given.get("review"),
+        )
+        for row, word in wanted.answers:
+            judging.answer(word, row)
     status, interval = judging.status()
     cut = partial(formats.cut, longest=_LONGEST_CELL)
     upcoming = [

@@ -149,13 +149,13 @@ def read_rows(
     source = files.name_of(file)
     answers = None if judged is None else _answers_of(file, judged)
     verdicts = judged if answers is None else None
+    kept = {} if answers is None else _read_answers(answers[0])
     wanted = columns.roles(truth=truth, groups=groups, judged=verdicts)
 
     def request(available: list[str]) -> files.Request:
         rows = columns.request(source, available, wanted)
-        if cells is None:
-            return rows
-        more = {f"{_CELL}{name}": name for name in cells(available)}
+        names = cells(available) if cells is not None else _headings_in(kept, available).values()
+        more = {f"{_CELL}{name}": name for name in names}
         return files.Request({**rows.columns, **more}, rows.blanks.union(more))
 
     table = files.read_table(file, request, wanted.values())
@@ -167,7 +167,7 @@ def read_rows(
     n_blank = words["labeled"].n_blank if columns.missing_is_unlabeled else None
     rows = FileRows(table, labels, true, n_blank)
     if answers is not None:
-        return replace(rows, judged=_read_judged(rows, *answers))
+        return replace(rows, judged=_read_judged(rows, kept, answers[1]))
     if "judged" in found:
         values = words["judged"].values
         return replace(rows, judged=[values[code] for code in words["judged"].codes])
@@ -191,15 +191,38 @@ def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
     return str(answers_beside(file)), ANSWER
 
 
-def _read_judged(rows: FileRows, file: str, answer: str) -> JudgedRows:
-    """Read answers about rows, which were drawn by one of the scores."""
-    from purecover.audit.designs import JudgedRows
+def _read_answers(file: str) -> dict[str, list[str]]:
+    """Return the cells of a file of answers by heading."""
+    from purecover.audit.designs import read_table
+
+    try:
+        return read_table(file)
+    except PurecoverError as error:
+        error.parameter = "judged"
+        raise
+
+
+def _headings_in(kept: Mapping[str, Any], available: Iterable[str]) -> dict[str, str]:
+    """Return the columns that a file of answers repeats, by heading."""
+    from purecover.audit.designs import shown_as
+
+    return {heading: name for heading, name in shown_as(available).items() if heading in kept}
+
+
+def _read_judged(rows: FileRows, kept: dict[str, list[str]], answer: str) -> JudgedRows:
+    """Check answers about rows, which were drawn by one of the scores."""
+    from purecover.audit.designs import AnswerFile, ScoredLabels
+
+    shown = {heading: rows.cells[name] for heading, name in _headings_in(kept, rows.cells).items()}
+
+    def cells(row: int) -> dict[str, str]:
+        return {heading: words.values[words.codes[row]] for heading, words in shown.items()}
 
     failed: list[PurecoverError] = []
     for scores in rows.score_columns.values():
         try:
-            how = {"answer": answer, "negative_label": rows.beside["negative_label"]}
-            return JudgedRows.read_csv(file, scores, rows.labels, **how)
+            data = ScoredLabels.read(scores, rows.labels, rows.beside["negative_label"])
+            return AnswerFile.of(kept, data, answer, cells).judged(data)
         except PurecoverError as error:
             failed.append(error)
     failed[0].parameter = "judged"
