@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sys
 import textwrap
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import purecover as pu
+from purecover._shell import command
 from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
@@ -288,11 +288,8 @@ def _summary(
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
-    words = ["purecover", "evaluate", file, "--judged"]
-    for name, value in chosen(given, f"{COLUMNS} negative_label threshold review").items():
-        option, flag = f"--{name.replace('_', '-')}", value is True
-        words += [option] if flag else [f"{option}={''.join(value) if name == 'score' else value}"]
-    lines.append(f"Next: {shlex.join(words)}")
+    options = chosen(given, f"{COLUMNS} negative_label threshold review")
+    lines.append(f"Next: {command('evaluate', file, {'judged': True} | options)}")
     if why in ("left", "enough"):
         lines.append("Go on: the same command" + (" with a larger --n" if why == "enough" else ""))
     return lines

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._inputs import UNLABELED_WORDS, UNSURE_WORDS, encode_labels, label_masks
+from purecover._shell import command
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
 from purecover.cli import files
@@ -43,6 +44,13 @@ class Columns:
     def among(cls, given: Mapping[str, Any]) -> Columns:
         """Those among the options of a command."""
         return cls(**{name: given[name] for name in cls.__dataclass_fields__ if name in given})
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those that were given, but for weights, as options of commands that judge rows."""
+        return {
+            name: value for name, value in vars(self).items() if value and name != "sample_weight"
+        }
 
     def roles(self, **others: str | None) -> dict[str, str | None]:
         """Columns by role; those not given are recognized by name, or not used."""
@@ -147,7 +155,7 @@ def read_rows(
             f"{option('score')} must name one column, got {len(columns.score)} of them."
         )
     source = files.name_of(file)
-    answers = None if judged is None else _answers_of(file, judged)
+    answers = None if judged is None else _answers_of(file, judged, columns.given)
     verdicts = judged if answers is None else None
     kept = {} if answers is None else _read_answers(answers[0])
     wanted = columns.roles(truth=truth, groups=groups, judged=verdicts)
@@ -174,7 +182,7 @@ def read_rows(
     return rows
 
 
-def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
+def _answers_of(file: str, judged: str, how: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the file of answers and its column of verdicts, or None if FILE has the column."""
     from purecover.audit.designs import ANSWER, answers_beside
 
@@ -186,7 +194,8 @@ def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
         missing = "" if file == STDIO else f", such as {show(answers_beside(file).name)}"
         raise CommandError(
             f"--judged finds no answers next to {files.name_of(file)}{missing}.\n"
-            "Hint: purecover judge FILE writes them; or name a file, or a column of verdicts."
+            f"Hint: {'purecover judge' if file == STDIO else command('judge', file, how)} writes "
+            "them; or name a file, or a column of verdicts."
         )
     return str(answers_beside(file)), ANSWER
 
