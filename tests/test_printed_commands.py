@@ -97,7 +97,8 @@ def run_all(run: Callable[..., Result], printed: list[str], *names: str) -> list
         typed = words_of(text)
         for answers in Path().rglob("*.judged.csv") if "judge" in typed else ():
             answers.unlink()  # of another cut
-        result = run(*typed[1:])
+        quick = ["--n-resamples=40"] if typed[1] == "evaluate" and "--n-re" not in text else []
+        result = run(*typed[1:], *quick)
         assert (result.code, typed[2] in names or typed[3] in names) == (0, True), text
         more += PRINTED.findall(result.out)
     return more
