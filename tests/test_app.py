@@ -112,6 +112,21 @@ def test_a_judge_sees_neither_score_nor_label(client: TestClient) -> None:
     assert client.get(path).status_code == 404
 
 
+def test_known_negatives_are_not_asked_about(client: TestClient) -> None:
+    rows = simulate.binormal(2.0).sample(60, 300, alpha=0.3, random_state=0)
+    labels = [-1 if i % 2 and not label else int(label) for i, label in enumerate(rows.labeled)]
+    lines = (f"{score},{label}\n" for score, label in zip(rows.scores, labels, strict=True))
+    file = send(client, f"score,labeled\n{''.join(lines)}".encode()).json()["file"]
+    asked = {"score": "score", "labeled": "labeled", "negative_label": "-1"}
+    found = client.post(f"/api/files/{file}/answers", json=asked).json()["rows"]
+    assert {labels[row["row"]] for row in found} == {0}
+    answers = [(row["row"], "yes") for row in found[:5]]
+    client.post(f"/api/files/{file}/answers", json={**asked, "answers": answers})
+    how = {"negative_label": "-1", "judged": True, "n_resamples": 0}
+    job = wait_for(client, start(client, file, **how))
+    assert (job["state"], job["error"]) == ("done", "")
+
+
 def test_hostile_names_come_back_as_they_are(client: TestClient) -> None:
     names = ["<script>alert(1)</script>", "\"'>", "\u202eabc", "x" * 10_000]
     quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)

@@ -328,7 +328,7 @@ def test_a_file_brings_the_verdicts_back(sample, tmp_path: Path) -> None:
     text = design.to_csv({"note": [f"row, {i}" for i in range(5500)]})
     head, *lines = text.splitlines()
     assert head == "row,design,note,positive"
-    shown = {line.partition(",")[2].split(",")[0] for line in lines}
+    shown = {line.partition(",")[2].split(";row=")[0] for line in lines}
     assert len(shown) == 1  # nothing that says which rows are labeled
     file = tmp_path / "audit.csv"
     answers = ["yes" if sample.truth[row] else "No" for row in design.rows]
@@ -359,7 +359,7 @@ def test_a_file_brings_the_verdicts_back(sample, tmp_path: Path) -> None:
     [
         (lambda text: text.replace("row,", "number,"), "a column 'row'"),
         (lambda text: text.replace("positive", "answer"), "names that of verdicts"),
-        (lambda text: text.replace("top;", "best;"), "as it was drawn"),
+        (lambda text: text.replace("top;", "best;"), "as they were drawn"),
         (lambda text: text + text.splitlines()[1] + "\n", "different numbers from 1"),
         (
             lambda text: text.replace("\n", "maybe\n").replace("positivemaybe", "positive"),

@@ -20,6 +20,7 @@ from tests.strategies import counts as some_counts
 
 import purecover as pu
 from purecover import evaluate, simulate
+from purecover._shell import Shell
 from purecover.counts import auc_pu, pu_roc_curve
 from purecover.documents.summary import price_blocks
 from purecover.exceptions import RecoveryWarning
@@ -196,11 +197,15 @@ def test_the_page_is_accessible(page: str) -> None:
 def test_what_would_narrow_the_answer_is_listed() -> None:
     example = pu.load_example()
     report = evaluate(example.scores, example.labeled, n_resamples=50, random_state=0)
-    (table,) = price_blocks(report, "FILE")[0]
+    shell = Shell("a  b.csv", {"score": ("a",)})
+    (table,) = price_blocks(report, shell)[0]
     assert "--assume pure-top" in [row.cells["how"] for row in table.rows]
-    text = " ".join(" ".join(Page(render_report(report)).texts).split())
+    assert "purecover judge 'a  b.csv' --score=a" in [row.cells["how"] for row in table.rows]
+    text = "".join("".join(Page(render_report(report, shell=shell)).texts).split())
     for row in table.rows:
-        assert all(cell in text for cell in (row.title, *row.cells.values()))
+        assert all("".join(each.split()) in text for each in (row.title, *row.cells.values()))
+    # Made in Python, it says what to call there.
+    assert "audit.draw(scores,labeled)" in "".join(Page(render_report(report)).texts)
 
 
 def test_thinning_moves_a_curve_by_about_a_pixel() -> None:

@@ -234,7 +234,7 @@ def child(pipe, left, words):
 for kill in range(int(sys.argv[3])):
     read, write = os.pipe()
     # What there is already is read, and written again with each answer.
-    at = rng.randrange(1500 + 100 * len(file.read_text().splitlines() if file.exists() else ()))
+    at = rng.randrange(2000 + 500 * len(file.read_text().splitlines() if file.exists() else ()))
     words = random.Random(kill)
     if not os.fork():
         child(write, at, words)

@@ -730,7 +730,7 @@ def test_what_would_narrow_the_interval() -> None:
     report = pu.evaluate(rare.scores, rare.labeled, n_resamples=100)
     assert report.intervals["precision"].width < 0.5  # but precision leads
     assert "To know precision, judge ten flagged rows" in str(report)
-    assert "purecover judge FILE" in shell_text(report, "a b.csv")
+    assert "purecover judge 'a b.csv' --figure=precision" in shell_text(report, "a b.csv")
 
 
 def test_labels_that_may_be_wrong_are_worth_judging() -> None:

@@ -240,7 +240,7 @@
     complain("job-problem", "");
     const [asked, problems] = wanted();
     const about = { figure: at("figure").value, judge: at("judge").value.trim() };
-    for (const name of ["labeled", "positive_label", "missing_is_unlabeled", "review"]) about[name] = asked[name];
+    for (const name of ["labeled", "positive_label", "negative_label", "missing_is_unlabeled", "review"]) about[name] = asked[name];
     about.score = asked.score[0];
     const wrong = problems.filter(([id]) => ["score", "labeled", "review"].includes(id));
     if (wrong.length) {

@@ -167,6 +167,7 @@ class JudgeRequest(Request, kw_only=True, forbid_unknown_fields=True):
     score: Column
     labeled: Column
     positive_label: Word | UnsetType = UNSET
+    negative_label: Word | UnsetType = UNSET
     missing_is_unlabeled: bool | UnsetType = UNSET
     review: Rows | UnsetType = UNSET
     figure: Literal["auc", "alpha", "precision"] = "auc"

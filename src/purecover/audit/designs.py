@@ -7,11 +7,17 @@ many rows a stratum has is known. That is all that the posterior needs.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -40,10 +46,11 @@ ROW, DESIGN, ANSWER, JUDGE = "row", "design", "positive", "judge"
 OWN_COLUMNS = (ROW, DESIGN, ANSWER, JUDGE)
 """Columns of a file of judged rows, in addition to those of the data; the last one is optional."""
 
+_BLANK = ("", "none", "nan", "nat", "<na>", "na", "n/a", "null")
 _WORDS = {
     **dict.fromkeys(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "x"), 1),
     **dict.fromkeys(("0", "0.0", "no", "n", "false", "f", "negative", "neg"), 0),
-    **dict.fromkeys(("", "none", "nan", "<na>", "na", "null", "skip"), -1),
+    **dict.fromkeys((*_BLANK, "skip"), -1),
 }
 """Accepted spellings of a verdict: 1 is positive, 0 negative, -1 not judged."""
 
@@ -56,6 +63,32 @@ def answers_beside(file: str | Path) -> Path:
     """Return the file of answers that belongs to a file of data, whether it exists or not."""
     path = Path(file)
     return path.with_name((Path(path.name.removesuffix(".gz")).stem or path.name) + ANSWERS)
+
+
+def shown_as(names: Iterable[str]) -> dict[str, str]:
+    """Return columns of data by their headings in a file, none of which is one of its own."""
+    found: dict[str, str] = {}
+    for name in names:
+        heading = str(name).encode("utf-8", "backslashreplace").decode()
+        while heading in found or heading.strip().casefold() in OWN_COLUMNS:
+            heading += " (data)"
+        found[heading] = name
+    return found
+
+
+_QUOTED = re.compile('[",\r\n]')
+
+
+def csv_bytes(header: Iterable[str], lines: Iterable[Iterable[str]]) -> bytes:
+    """Return a table as CSV, the same by every version of Python; some leave a CR unquoted."""
+    text = "".join(
+        ",".join(
+            '"' + cell.replace('"', '""') + '"' if _QUOTED.search(cell) else cell for cell in line
+        )
+        + "\n"
+        for line in (header, *lines)
+    )
+    return text.encode("utf-8", "backslashreplace")  # halves of surrogate pairs
 
 
 class ScoredLabels(NamedTuple):
@@ -112,15 +145,14 @@ class ScoredLabels(NamedTuple):
     def drawn(
         self, kind: str, cuts: Sequence[float], rng: np.random.Generator, n: int | None = None
     ) -> IntArray:
-        """Draw n unlabeled rows, or put all that may be judged into a random order."""
+        """Draw n unlabeled rows, or all there are if fewer may be judged, in random order."""
         stratum = self.strata(cuts)
         rows = np.flatnonzero(self.unlabeled & ((stratum == 0) | (kind != "top")))
-        if n is not None and n > rows.size:
-            where = f" with score >= {cuts[0]:.6g}" if kind == "top" else ""
-            must = f"at most {rows.size}, the unlabeled rows there are{where}"
-            raise valid.bad_value("n", must, str(n))
+        if not rows.size and n != 0:
+            must = "a score that unlabeled rows reach"
+            raise valid.bad_value("threshold", must, f"{cuts[0]:.6g}, which none does")
         if kind != "stratified":
-            return rng.choice(rows, rows.size if n is None else n, replace=False)
+            return rng.choice(rows, rows.size if n is None else min(n, rows.size), replace=False)
         # As many from each stratum as from the others, wherever a judge stops.
         rows = rng.permutation(rows)
         place = np.zeros(rows.size, dtype=np.int64)
@@ -151,7 +183,7 @@ class AuditDesign(Frozen):
     checksum : str
         By which the scores and labels are known again.
     reason : str
-        Why these rows, if they were chosen for a figure.
+        Why these rows, if they were chosen for a figure, and whether more were asked for.
     """
 
     kind: str
@@ -180,10 +212,10 @@ class AuditDesign(Frozen):
             checksum=data.checksum,
         )
 
-    @property
-    def words(self) -> str:
-        """Kind, data and cuts as they stand in a file."""
-        return ";".join((self.kind, f"data={self.checksum}", *map(repr, self.cuts)))
+    def words(self, row: int) -> str:
+        """Kind, data and cuts as they stand in the line of a row, with a checksum of all four."""
+        words = ";".join((self.kind, f"data={self.checksum}", *map(repr, self.cuts)))
+        return f"{words}{_MARK}{_mark_of(words, row + 1)}"
 
     def where(self, stratum: int) -> str:
         """The scores of a stratum in words."""
@@ -216,7 +248,7 @@ class AuditDesign(Frozen):
         ----------
         columns : mapping of str to sequence, optional
             Columns of all rows of the data that the judges are to see. Leave scores and labels
-            out.
+            out. Pass the same to :meth:`JudgedRows.read_csv`, which compares the cells.
 
         Returns
         -------
@@ -224,13 +256,9 @@ class AuditDesign(Frozen):
             CSV with the number of each row, from 1, the given columns, and an empty column named
             positive. The design stands in a column of its own.
         """
-        shown = {} if columns is None else dict(columns)
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow([ROW, DESIGN, *shown, ANSWER])
-        for i in self.rows.tolist():
-            table.writerow([i + 1, self.words, *(column[i] for column in shown.values()), ""])
-        return text.getvalue()
+        headings, cells = _cells_of({} if columns is None else columns)
+        lines = ([str(i + 1), self.words(i), *cells(i).values(), ""] for i in self.rows.tolist())
+        return csv_bytes([ROW, DESIGN, *headings, ANSWER], lines).decode()
 
     def __str__(self) -> str:
         n_labeled, last, beside = int(self.labeled.sum()), len(self.cuts), ""
@@ -321,9 +349,14 @@ class JudgedRows(Frozen):
         labeled: ArrayLike,
         *,
         answer: str = ANSWER,
+        columns: Mapping[str, Any] | None = None,
         negative_label: Any = None,
     ) -> JudgedRows:
         """Read a table that :meth:`AuditDesign.to_csv` made and judges filled in.
+
+        Each line has a checksum of its row number, of the design and of the data: a number that
+        was retyped, or sorted without the rest of its line, is refused. Files that were made
+        before 0.2 have none; these are read if `columns` identify their rows.
 
         Parameters
         ----------
@@ -335,6 +368,8 @@ class JudgedRows(Frozen):
             The column of verdicts: yes or no, 1 or 0, or blank. Where a column named judge says
             who gave them, a row may stand there once for each judge: the majority decides, and a
             tie counts as no verdict.
+        columns : mapping of str to sequence, optional
+            Columns of all rows of the data. Cells of the file that differ from them are refused.
         negative_label : object, optional
             The label of rows that are known to be negative, as in :func:`draw`.
 
@@ -344,7 +379,8 @@ class JudgedRows(Frozen):
             The rows of the file.
         """
         data = ScoredLabels.read(scores, labeled, negative_label)
-        return AnswerFile.read(file, data, answer).judged(data)
+        cells = None if columns is None else _cells_of(columns)[1]
+        return AnswerFile.of(read_table(file), data, answer, cells).judged(data)
 
     @property
     def n_skipped(self) -> int:
@@ -377,17 +413,22 @@ class AnswerFile(NamedTuple):
     verdicts: IntArray
 
     @classmethod
-    def read(cls, file: str | Path, data: ScoredLabels, answer: str = ANSWER) -> AnswerFile:
-        """Read a file, and check it against the data that its rows were drawn from."""
-        table = _read_table(file)
+    def of(
+        cls,
+        table: dict[str, list[str]],
+        data: ScoredLabels,
+        answer: str = ANSWER,
+        cells: Cells | None = None,
+    ) -> AnswerFile:
+        """Check a table against the data that its rows were drawn from."""
         for name in (ROW, DESIGN, answer):
             if name not in table:
                 must = f"one with a column {name!r}, as audit.draw makes one"
                 hint = "" if name != answer else "answer= (or FILE:COLUMN) names that of verdicts"
                 raise valid.bad_value("file", must, ", ".join(map(repr, table)), hint or None)
-        kind, cuts = _read_design(table[DESIGN], data)
-        numbers = [int(text) if text.isdecimal() else 0 for text in table[ROW]]
-        judges = table.get(JUDGE, [""] * len(numbers))
+        numbers = [int(text) if text.strip().isdecimal() else 0 for text in table[ROW]]
+        judges = [name.strip() for name in table.get(JUDGE, [""] * len(numbers))]
+        kind, cuts, marked = _read_design(table[DESIGN], numbers, data)
         if (
             len(set(zip(numbers, judges, strict=True))) < len(numbers)
             or not 1 <= min(numbers) <= max(numbers) <= data.scores.size
@@ -395,9 +436,14 @@ class AnswerFile(NamedTuple):
             must = f"one with different numbers from 1 to {data.scores.size} in column {ROW!r}"
             raise valid.bad_value("file", must, "others", "leave that column as it was drawn")
         rows = [number - 1 for number in numbers]
-        return cls(
-            table, kind, cuts, rows, judges, read_verdicts(table[answer], f"column {answer!r}")
-        )
+        identified = _compare_cells(table, rows, answer, cells)
+        if not (marked or identified):
+            must = "one whose lines have checksums in column 'design', or identify their rows"
+            got = "one of an older version whose cells could be those of other rows"
+            hint = "draw the rows again; in Python, the parameter columns compares their cells"
+            raise valid.bad_value("file", must, got, hint)
+        verdicts = read_verdicts(table[answer], f"column {answer!r}")
+        return cls(table, kind, cuts, rows, judges, verdicts)
 
     def judged(self, data: ScoredLabels) -> JudgedRows:
         """Return the rows, each once, with the verdict of most judges."""
@@ -424,39 +470,152 @@ def read_verdicts(values: Any, name: str = "verdicts") -> IntArray:
     return np.array([_WORDS[word] for word in words], dtype=np.int64)
 
 
-def _read_table(file: Any) -> dict[str, list[str]]:
-    """Columns of a file by name."""
+def read_table(file: Any) -> dict[str, list[str]]:
+    """Return the cells of a file by heading; those of its own columns are in lower case."""
     if not isinstance(file, (str, Path)):
         raise valid.bad_type("file", "the name of a file", file)
+    limit = csv.field_size_limit(2**31 - 1)
     try:
-        lines = Path(file).read_text(encoding="utf-8-sig").splitlines(keepends=True)
-    except (OSError, ValueError) as error:
-        raise valid.bad_value("file", "a text file that can be read", str(error)) from error
-    head = lines[0] if lines else ""
-    mark = max(",;\t", key=head.count)
-    header, *rows = [row for row in csv.reader(lines, delimiter=mark) if row] or [[]]
+        raw = Path(file).read_bytes()
+        utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = raw.decode("utf-16" if utf16 else "utf-8-sig")
+        mark = max(",;\t", key=lambda each: len({*next(_lines(text, each), [])} & {*OWN_COLUMNS}))
+        header, *rows = [*_lines(text, mark)] or [[]]
+    except (OSError, ValueError, csv.Error) as error:
+        hint = "save it as CSV in UTF-8"
+        raise valid.bad_value("file", "a text file that can be read", str(error), hint) from error
+    finally:
+        csv.field_size_limit(limit)
+    if twice := [name for name, times in Counter(header).items() if name and times > 1]:
+        must = "one whose columns have different names"
+        got = f"{header.count(twice[0])} columns {valid.show(twice[0])}"
+        raise valid.bad_value("file", must, got, "remove or rename all but one")
     if not rows:
         raise valid.bad_value("file", "one with rows", "none")
-    return {
-        name: [row[i].strip() if i < len(row) else "" for row in rows]
-        for i, name in enumerate(header)
-    }
+    return {name: [row[i] if i < len(row) else "" for row in rows] for i, name in enumerate(header)}
 
 
-def _read_design(words: list[str], data: ScoredLabels) -> tuple[str, list[float]]:
-    """Kind and cuts of the design, if it is that of these data."""
-    kind, _, rest = words[0].partition(";")
+def _lines(text: str, mark: str) -> Iterator[list[str]]:
+    """Yield headings and lines, if this separates the columns."""
+    # Lines end as files do: str.splitlines would also end them within a cell, at U+2028 for one.
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    lines = (row for row in rows if any(map(str.strip, row)))
+    for header in islice(lines, 1):
+        plain = (name.strip().casefold() for name in header)
+        yield [own if own in OWN_COLUMNS else name for own, name in zip(plain, header, strict=True)]
+    yield from lines
+
+
+_MARK = ";row="
+
+
+def _mark_of(words: str, number: int) -> str:
+    return hashlib.sha256(f"{words};{number}".encode()).hexdigest()[:8]
+
+
+def _read_design(
+    lines: list[str], numbers: list[int], data: ScoredLabels
+) -> tuple[str, list[float], bool]:
+    """Return kind and cuts of the design, if it is that of these data, and whether rows are marked.
+
+    Files that were made before 0.2 have no checksum of each row.
+    """
+    stems, signs, marks = zip(*(line.strip().partition(_MARK) for line in lines), strict=True)
+    kind, _, rest = stems[0].partition(";")
     checksum, *cuts = rest.split(";")
     try:
-        numbers = [float(cut) for cut in cuts]
+        found = [float(cut) for cut in cuts]
     except ValueError:
-        numbers = []
-    if len(set(words)) > 1 or kind not in KINDS or not numbers:
-        must = f"one whose column {DESIGN!r} is as it was drawn"
-        raise valid.bad_value("file", must, valid.show(words[0]))
+        found = []
+    must = f"one whose columns {ROW!r} and {DESIGN!r} are as they were drawn"
+    if len(set(stems)) > 1 or kind not in KINDS or not found:
+        raise valid.bad_value("file", must, valid.show(stems[0]))
     if checksum != f"data={data.checksum}":
         raise _other_data("file", checksum.removeprefix("data="), data)
-    return kind, numbers
+    wrong = [
+        number
+        for number, sign, mark in zip(numbers, signs, marks, strict=True)
+        if sign and mark != _mark_of(stems[0], number)
+    ]
+    if wrong:
+        got = f"{len(wrong)} of {len(lines)} lines of another row or design, the first in row"
+        hint = "sort whole lines, and change no cell of these columns"
+        raise valid.bad_value("file", must, f"{got} {wrong[0]}", hint)
+    return kind, found, all(signs)
+
+
+Cells = Callable[[int], dict[str, str]]
+"""Returns the cells of a row of the data, by the headings they have in a file of answers."""
+
+
+def _cells_of(columns: Mapping[str, Any]) -> tuple[list[str], Cells]:
+    """Return headings of columns, and what gives the cells of a row."""
+    shown = {
+        heading: np.asarray(columns[name], dtype=object)
+        for heading, name in shown_as(columns).items()
+    }
+
+    def cells(row: int) -> dict[str, str]:
+        found = {name: column[row] for name, column in shown.items()}
+        return {name: "" if cell is None else str(cell) for name, cell in found.items()}
+
+    return list(shown), cells
+
+
+def _compare_cells(
+    table: dict[str, list[str]], rows: list[int], answer: str, cells: Cells | None
+) -> bool:
+    """Complain of cells that the data do not have there; return whether they identify all rows."""
+    if cells is None:
+        return False
+    found: dict[int, tuple[str, ...]] = {}
+    for line, row in enumerate(rows):
+        given = cells(row)
+        names = [name for name in table if name in given and name != answer]
+        for name in names:
+            if not _alike(table[name][line], given[name]):
+                must = "one whose cells are those of the data"
+                got = f"{valid.show(table[name][line])} in column {name!r} of row {row + 1}, where "
+                got += f"the data have {valid.show(given[name])}"
+                hint = "sort whole lines; if only this column was rewritten, remove it from the "
+                raise valid.bad_value("file", must, got, f"{hint}file")
+        found[row] = tuple(given[name].strip() for name in names)
+    return () not in found.values() and len(set(found.values())) == len(found)
+
+
+def _alike(kept: str, given: str) -> bool:
+    """Whether a cell of a file is that of the data, which a spreadsheet may have written anew."""
+    if kept == given:
+        return True
+    given = given.encode("utf-8", "backslashreplace").decode()
+    one, other = (" ".join(cell.split()).casefold() for cell in (kept, given))
+    if one == other or (one in _BLANK and other in _BLANK):
+        return True
+    with suppress(ArithmeticError):  # no numbers
+        a, b = (Decimal(cell.replace(",", ".")) for cell in (one, other))
+        # Spreadsheets save the digits that they show, 1.23457E+16 of a long number, and up to 15.
+        digits = re.sub(r"e.*|\D", "", one).lstrip("0")
+        n = len(digits if len(digits) <= _MOST_DIGITS else digits.rstrip("0"))
+        last = Decimal(1).scaleb(a.adjusted() + 1 - n)
+        return a == b or (n >= _FEWEST_DIGITS and abs(a - b) < last)
+    return False
+
+
+_FEWEST_DIGITS, _MOST_DIGITS = 5, 15
+"""Of a number that may have been rounded."""
+
+
+def is_unanswered(file: Path, data: ScoredLabels, columns: Mapping[str, Any]) -> bool:
+    """Whether a file is, byte for byte, a sample of these data that nobody has answered."""
+    try:
+        found = AnswerFile.of(read_table(file), data)
+    except InvalidInputError:
+        return False
+    rows = np.array(found.rows, dtype=np.int64)
+    headings = shown_as(columns)
+    shown = {headings[name]: columns[headings[name]] for name in found.cells if name in headings}
+    sample = AuditDesign._of(found.kind, found.cuts, rows, data).to_csv(shown)
+    return sample.encode() == file.read_bytes()
 
 
 def _other_data(name: str, checksum: str, data: ScoredLabels) -> InvalidInputError:

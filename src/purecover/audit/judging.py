@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -28,11 +26,14 @@ from purecover.audit.designs import (
     TOP_SHARE,
     AnswerFile,
     AuditDesign,
+    Cells,
     JudgedRows,
     ScoredLabels,
+    csv_bytes,
     cut_of,
+    read_table,
 )
-from purecover.exceptions import ContradictionError
+from purecover.exceptions import ContradictionError, InvalidInputError
 from purecover.intervals.interval import Interval
 from purecover.proportions import GivenProportions
 
@@ -49,6 +50,9 @@ _LONGEST_NAME = 60
 _FURTHER = 300
 """Rows that stand for all that can still be judged."""
 
+_ANEW = "to begin anew, move that file away"
+_WRITABLE = 0o222
+
 FIGURES = ("auc", "alpha", "precision")
 
 
@@ -56,7 +60,8 @@ class Judging:
     """The rows that one judge is asked about, one after another, and the answers of all judges.
 
     An answer is in the file, and on the disk, before the next row is asked. Rows that others
-    judged come first, so that judges can be compared; nobody is asked twice about a row.
+    judged come first, so that judges can be compared; nobody is asked twice about a row. A file
+    that another program has written is never changed.
 
     Parameters
     ----------
@@ -65,7 +70,8 @@ class Judging:
     file : Path
         Where the answers are, or will be.
     cells : callable
-        Returns the text of each column that a judge may see, for the position of a row.
+        Returns the text of each column that a judge may see, by its heading in the file, for the
+        position of a row.
     judge : str
         Name of the judge; may be empty.
     figure : {"alpha", "auc", "precision"}
@@ -80,7 +86,7 @@ class Judging:
         labeled: ArrayLike,
         file: Path,
         *,
-        cells: Callable[[int], dict[str, str]] = lambda _: {},
+        cells: Cells = lambda _: {},
         judge: str = "",
         figure: str = "auc",
         threshold: float | None = None,
@@ -108,16 +114,13 @@ class Judging:
             if cut is not None and cuts != [cut]:
                 name, got = ("review", review) if threshold is None else ("threshold", threshold)
                 must = f"that of the answers in {file.name}"
-                hint = "leave it out, or move that file away to begin anew"
+                hint = f"leave it out; {_ANEW}"
                 raise valid.bad_value(name, must, str(got), hint)
         # Those in the file, and then others by chance, in the same order for every judge.
         in_file = np.array(list(dict.fromkeys(row for row, _ in self._lines)), dtype=np.int64)
         rest = self.data.drawn(kind, cuts, np.random.default_rng(0))
         rows = np.concatenate((in_file, rest[~np.isin(rest, in_file)]))
         self.design = AuditDesign._of(kind, cuts, rows, self.data)
-        if not self.design.rows.size:
-            must = "a score that unlabeled rows reach"
-            raise valid.bad_value("threshold", must, f"{cuts[0]:.6g}, which none does")
         self._counts = self.data.counts
         self._at = 0
         self._go_on()
@@ -147,7 +150,11 @@ class Judging:
             raise valid.bad_value("row", "one of the rows drawn", str(row))
         with _alone(self.file.parent):
             own = {key: line for key, line in self._lines.items() if key[1] == self.judge}
-            self._read()  # others may have judged meanwhile
+            found = self._read()  # others may have judged meanwhile
+            design = self.design
+            if found is not None and (found.kind, *found.cuts) != (design.kind, *design.cuts):
+                must = "one of the rows that were drawn when this judge began"
+                raise valid.bad_value("file", must, "one of another cut or design", _ANEW)
             self._lines |= {key: line for key, line in own.items() if line[ANSWER]}
             blank = self._lines.get((row, ""), {})
             line = self._lines.get((row, self.judge))
@@ -155,8 +162,10 @@ class Judging:
                 line = self._lines.pop((row, ""))
             if line is None:
                 shown = self.cells(row)
-                line = {ROW: str(row + 1), DESIGN: self.design.words, **shown}
+                line = {ROW: str(row + 1), DESIGN: design.words(row), **shown}
             self._lines[row, self.judge] = line | {ANSWER: word, JUDGE: self.judge}
+            for (at, _), each in self._lines.items():  # those of older versions have no checksum
+                each[DESIGN] = design.words(at)
             self._write()
         if row == self.row:
             self._at += 1
@@ -180,28 +189,35 @@ class Judging:
         """Read the lines of the file, if there is one."""
         if not self.file.exists():
             return None
-        found = AnswerFile.read(self.file, self.data)
+        try:
+            found = AnswerFile.of(read_table(self.file), self.data, cells=self.cells)
+        except InvalidInputError as error:
+            error.hint = "; ".join(filter(None, (error.hint, _ANEW)))
+            raise
         lines = zip(*found.cells.values(), strict=True)
         cells = [dict(zip(found.cells, line, strict=True)) for line in lines]
         for line, verdict in zip(cells, found.verdicts.tolist(), strict=True):
-            words = ("no", "yes", "skip" if line[ANSWER] else "")
+            words = ("no", "yes", "skip" if line[ANSWER].strip() else "")
             line[ANSWER] = words[verdict]  # an index of -1 is the last
         keys = zip(found.rows, found.judges, strict=True)
         self._lines = dict(zip(keys, cells, strict=True))
+        if self._content() != self.file.read_bytes() or not self.file.stat().st_mode & _WRITABLE:
+            must = "one that only this program has written, since answers are added to it"
+            got = f"{self.file.name} as another program saved it, which is kept"
+            hint = f"evaluate takes its answers as judged (--judged); {_ANEW}"
+            raise valid.bad_value("file", must, got, hint)
         return found
 
-    def _write(self) -> None:
+    def _content(self) -> bytes:
         lines = self._lines.values()
         last = [ANSWER, *([JUDGE] if any(line.get(JUDGE) for line in lines) else [])]
         names = [name for line in lines for name in line if name not in (ANSWER, JUDGE)]
-        text = io.StringIO()
-        table = csv.DictWriter(
-            text, [*dict.fromkeys(names), *last], "", "ignore", lineterminator="\n"
-        )
-        table.writeheader()
-        table.writerows(lines)
+        header = [*dict.fromkeys(names), *last]
+        return csv_bytes(header, ([line.get(name, "") for name in header] for line in lines))
+
+    def _write(self) -> None:
         with replacing(self.file, prefix=self._prefix, durable=True) as file:
-            file.write(text.getvalue().encode())
+            file.write(self._content())
 
     @property
     def _prefix(self) -> str:

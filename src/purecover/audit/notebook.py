@@ -11,7 +11,7 @@ from typing import Any
 from purecover import _validation as valid
 from purecover._inputs import check_columns, column_names, read_columns
 from purecover._validation import public
-from purecover.audit.designs import JudgedRows
+from purecover.audit.designs import JudgedRows, shown_as
 from purecover.audit.judging import TEN, Judging, remarks
 
 KEYS = {"y": "yes", "n": "no", "s": "skip", "b": "back"}
@@ -219,7 +219,7 @@ def judge(
     shown = [name for name in names if name not in (score, labeled)]
     if columns is not None:
         shown = list(check_columns("columns", columns, names, "names of columns"))
-    cells = {name: _column(frame, name) for name in shown}
+    cells = {heading: _column(frame, name) for heading, name in shown_as(shown).items()}
     judging = Judging(
         found["score"],
         found["labeled"],

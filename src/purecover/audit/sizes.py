@@ -84,7 +84,8 @@ def draw(
     labeled : array-like of shape (n,)
         True where the row carries the positive label.
     n : int, default=10
-        How many unlabeled rows to judge; :func:`plan` says how many are needed.
+        How many unlabeled rows to judge; :func:`plan` says how many are needed. Where fewer lie
+        above the cut, all of these are drawn, and the design says so.
     design : {"top", "random", "stratified"}, default="top"
         ``"top"`` draws from the unlabeled rows with high scores, which needs the fewest;
         ``"random"`` from all unlabeled rows; ``"stratified"`` evenly from three strata of the
@@ -99,8 +100,9 @@ def draw(
     review : int, optional
         The cut in other words: so many unlabeled rows with the highest scores lie above it.
     n_labeled : int, default=0
-        How many labeled rows to judge: where labels may be wrong, they determine beta. They are
-        drawn from the lowest scores of labeled rows, where most wrong labels are.
+        How many labeled rows to judge, or all if there are fewer: where labels may be wrong, they
+        determine beta. They are drawn from the lowest scores of labeled rows, where most wrong
+        labels are.
     negative_label : object, optional
         The label of rows that are known to be negative: nobody needs to judge them, and they are
         not among the unlabeled ones. Pass it to :func:`combine` and :func:`evaluate` as well.
@@ -128,7 +130,8 @@ def draw(
     data = ScoredLabels.read(scores, labeled, negative_label)
     kind = valid.check_choice("design", design, KINDS)
     n = valid.check_integer("n", n, low=1)
-    n_labeled = valid.check_integer("n_labeled", n_labeled, low=0, high=int(data.labeled.sum()))
+    n_labeled = valid.check_integer("n_labeled", n_labeled, low=0)
+    asked = n + n_labeled
     rng = valid.check_random_state(random_state)
     cut, reason = cut_of(data, threshold, review), ""
     if figure is not None:
@@ -139,13 +142,16 @@ def draw(
     else:
         cuts = [cut]
     rows = [data.drawn(kind, cuts, rng, n)]
+    every = np.flatnonzero(data.labeled)
+    n_labeled = min(n_labeled, every.size)
     if n_labeled:
         if kind == "top":
             cuts += data.low_cut(n_labeled, below=cuts[0])
-        every = np.flatnonzero(data.labeled)
         low = every[data.strata(cuts)[every] == len(cuts)]
         rows.append(rng.choice(low if low.size >= n_labeled else every, n_labeled, replace=False))
     found = AuditDesign._of(kind, cuts, rng.permutation(np.concatenate(rows)), data)
+    if found.rows.size < asked:
+        reason = "; ".join(filter(None, (reason, f"{asked} were asked for, and no more are there")))
     return replace(found, reason=reason)
 
 
@@ -156,12 +162,12 @@ def _best_for(
     valid.check_choice("figure", figure, FIGURES)
     if kind != "top":
         raise valid.bad_value("figure", "left out where 'design' is given", repr(figure))
-    rows = [each for each in outlooks(data, figure, cut) if each[1].n_left >= n]
-    if not rows:
-        raise valid.bad_value("n", "at most the unlabeled rows there are above a cut", str(n))
-    at, best = min(rows, key=lambda each: each[1].width_after(n))
+    rows = outlooks(data, figure, cut)
+    n_there = min(n, max(each.n_left for _, each in rows))
+    rows = [each for each in rows if each[1].n_left >= n_there]
+    at, best = min(rows, key=lambda each: each[1].width_after(n_there))
     name = {"auc": "the AUC", "positives": "the number of positives"}.get(figure, figure)
-    width = best.width_after(n)
+    width = best.width_after(n_there)
     then = f"{width:,.0f}" if figure == "positives" else f"{width:.2g}"
     most = " most," if len(rows) > 1 else ""
     reason = f"they narrow the 95 % interval of {name}{most} to about {then}"

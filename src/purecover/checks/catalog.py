@@ -608,7 +608,7 @@ def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     return fired(
         f"{says}: recall and AUC depend on beta. Scores determine it only if the lowest scores are "
         "all negatives.",
-        "judge labeled rows too (purecover audit sample FILE --n-labeled 10), or pass beta=1 "
+        "judge labeled rows too (purecover audit sample with --n-labeled 10), or pass beta=1 "
         "(--beta 1) if the labels were verified.",
     )
 
@@ -715,7 +715,7 @@ def _alpha_ends(context: CheckContext, level: float) -> tuple[float, float] | No
 
 
 _JUDGE = (
-    "judge ten rows with high scores (purecover judge FILE). If the "
+    "judge ten rows with high scores (purecover judge). If the "
     "clearest cases may have been labeled first, judge a hundred unlabeled rows at random; they "
     "determine alpha alone. Or pass alpha, or a range of it, if you know one."
 )

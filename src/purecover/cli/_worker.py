@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import shlex
 import shutil
 import sys
 import tempfile
@@ -25,6 +24,7 @@ import msgspec
 
 from purecover._codec import document_text
 from purecover._progress import show_bars
+from purecover._shell import command
 from purecover.app import jobs
 from purecover.cli import output
 from purecover.cli.options import explain
@@ -43,7 +43,7 @@ _LONGEST_CELL = 20_000
 
 def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
-    from purecover.cli.evaluate import evaluate_rows, render
+    from purecover.cli.evaluate import evaluate_rows, render, shell_of
     from purecover.cli.output import blank_notes
     from purecover.cli.rows import Columns, read_rows
     from purecover.documents.comparison import comparison_headline
@@ -69,7 +69,8 @@ def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
     source = rows.source(task.file)
     document = found.to_dict() | {"source": source}
     Path("report.json").write_text(document_text(document) + "\n", encoding="utf-8")
-    page = render(found, source, _command(task.file, task.request))
+    shell = shell_of([task.file], source["columns"], task.request.given)
+    page = render(found, source, shell, _command(task.file, task.request))
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
     notes = [*said, *blank_notes(source)]
@@ -81,23 +82,25 @@ def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
 def judge_rows(task: jobs.Judge) -> jobs.Judged:
     """Save the answers in the folder, and find the next rows."""
     from purecover.audit.judging import Judging, remarks
-    from purecover.cli.judge import shown_cells
+    from purecover.cli.judge import naming, shown_cells
     from purecover.cli.rows import Columns, read_rows
 
     wanted = task.request
     columns = Columns.among(wanted.given | {"score": (wanted.score,)})
     rows = read_rows(task.file, columns, cells=list)
-    judging = Judging(
-        rows.scores,
-        rows.labeled,
-        Path(jobs.ANSWERS),
-        cells=shown_cells(rows),
-        figure=wanted.figure,
-        judge=wanted.judge,
-        review=wanted.given.get("review"),
-    )
-    for row, word in wanted.answers:
-        judging.answer(word, row)
+    with naming(Path(jobs.ANSWERS)):
+        judging = Judging(
+            rows.scores,
+            rows.labels,
+            Path(jobs.ANSWERS),
+            negative_label=rows.beside["negative_label"],
+            cells=shown_cells(rows),
+            figure=wanted.figure,
+            judge=wanted.judge,
+            review=wanted.given.get("review"),
+        )
+        for row, word in wanted.answers:
+            judging.answer(word, row)
     status, interval = judging.status()
     cut = partial(formats.cut, longest=_LONGEST_CELL)
     upcoming = [
@@ -115,17 +118,13 @@ def judge_rows(task: jobs.Judge) -> jobs.Judged:
 
 def _command(file: str, request: jobs.ReportRequest) -> str:
     """Return the shell command of the same report, each option with its value as one word."""
-    words = []
-    for name, value in request.given.items():
-        option = f"--{name.replace('_', '-')}"
-        if isinstance(value, bool):
-            words += [option] if value else []
-        elif name in _PAIRS and isinstance(value, tuple):
-            words.append(f"{option}={_PAIRS[name].join(map(str, value))}")
-        else:
-            values = value if isinstance(value, tuple) else (value,)
-            words += [f"{option}={item}" for item in values]
-    return shlex.join(["purecover", "evaluate", file, *words, "--json", "--html=report.html"])
+    given = {
+        name: _PAIRS[name].join(map(str, value))
+        if name in _PAIRS and isinstance(value, tuple)
+        else value
+        for name, value in request.given.items()
+    }
+    return command("evaluate", file, given | {"json": True, "html": "report.html"})
 
 
 def main(argv: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -61,7 +60,8 @@ def plan(**given: Any) -> int:
 
 @audit.command
 @takes(
-    f"n figure n_labeled design threshold review columns random_state {COLUMNS} out quiet",
+    f"n figure n_labeled design threshold review columns random_state {COLUMNS} negative_label "
+    "out quiet",
     figure="Draw the rows that narrow the interval of this most: auc, alpha, positives (their "
     "number), precision or recall; the last two at --threshold or --review.",
     threshold="Draw rows with at least this score, to estimate precision there; by default those "
@@ -81,21 +81,29 @@ def sample(file: str, /, **given: Any) -> int:
     """
     import numpy as np
 
+    from purecover.audit.designs import ScoredLabels, is_unanswered
     from purecover.cli.rows import Columns, read_rows
 
     quiet = given.get("quiet", False)
     path = None if given.get("out") == STDIO else given.get("out")
     if path is not None:
         output.check_writable("--out", path, not_this=file)
-        _keep_answers(path)
     rows = read_rows(file, Columns.among(given), cells=partial(visible, file, given))
     how = chosen(given, "n figure n_labeled design threshold review random_state")
-    design = pu.audit.draw(rows.scores, rows.labeled, **how)
-    columns = shown_columns(rows, everything="columns" in given).items()
-    text = design.to_csv({name: np.array(w.values, dtype=object)[w.codes] for name, w in columns})
+    negative = rows.beside["negative_label"]
+    design = pu.audit.draw(rows.scores, rows.labels, negative_label=negative, **how)
+    shown = shown_columns(rows, everything="columns" in given).items()
+    columns = {name: np.array(w.values, dtype=object)[w.codes] for name, w in shown}
+    text = design.to_csv(columns)
     if path is None:
         output.hand_out(text)
     else:
+        old, data = Path(path), ScoredLabels.read(rows.scores, rows.labels, negative)
+        if old.is_file() and not is_unanswered(old, data, columns):
+            raise CommandError(
+                f"--out {show(path)} is kept: it is not a sample of these rows without answers.\n"
+                "Hint: give another name to --out, or remove that file if nobody needs it."
+            )
         with output.write_atomically("--out", path) as target:
             target.write(text.encode())
         which = replace(design, reason="")
@@ -103,19 +111,3 @@ def sample(file: str, /, **given: Any) -> int:
         output.note("; ".join(filter(None, (said, design.reason))), quiet=quiet)
     output.note_blanks(rows.source(file), quiet=quiet)
     return 0
-
-
-def _keep_answers(out: str) -> None:
-    """Refuse to write over the work of a person."""
-    from purecover.audit.designs import ANSWER
-
-    try:
-        with Path(out).open(newline="", encoding="utf-8") as old:
-            answered = sum(bool((row.get(ANSWER) or "").strip()) for row in csv.DictReader(old))
-    except (OSError, ValueError, csv.Error):
-        return  # not there, or no such file
-    if answered:
-        raise CommandError(
-            f"{show(out)} holds {answered:,} answers in column {ANSWER!r}, which would be lost.\n"
-            "Hint: give another name to --out, or remove the file first."
-        )

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import purecover as pu
+from purecover._shell import Shell
 from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import CommandError, show
@@ -76,8 +78,9 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     else:
         found, source = evaluate_counted(files, counted, columns, by, settings)
     if by is None:
-        page, markdown = partial(render, found, source), getattr(found, "to_markdown", str)
-        text = shell_text(found, source["file"], details="details" in given)
+        shell = shell_of(files, source["columns"], given)
+        page, markdown = partial(render, found, source, shell), getattr(found, "to_markdown", str)
+        text = shell_text(found, source["file"], shell, details="details" in given)
         output.deliver(found, given, source, text=text, html=page, markdown=markdown)
     else:
         _deliver_groups(found, source, given)
@@ -121,12 +124,28 @@ def exit_code(found: Any, given: Mapping[str, Any]) -> int:
     return int(bool(said) or any(code in codes or how in fatal for code, how in findings))
 
 
-def render(found: Any, source: Mapping[str, Any], command: str | None = None) -> str:
+def shell_of(files: Sequence[str], found: Mapping[str, Any], given: Mapping[str, Any]) -> Shell:
+    """Return what other commands about the same rows need: the file, columns and their meaning."""
+    from purecover.audit.designs import answers_beside
+
+    one = files[0] if len(files) == 1 and Path(files[0]).is_file() else None
+    kept = chosen(given, f"{COLUMNS} negative_label")
+    if given.keys() & {"truth", "groups", "sample_weight", "judged"}:  # which need not be taken
+        kept |= {role: found[role] for role in ("score", "labeled")}
+    return Shell(one, kept, judged=one is not None and answers_beside(one).exists())
+
+
+def render(
+    found: Any,
+    source: Mapping[str, Any],
+    shell: Shell | None = None,
+    command: str | None = None,
+) -> str:
     """Return the page of what a command found, and which command made it."""
     from purecover.html import page as pages
 
-    page = getattr(pages, found._renderer)
-    return str(page(found, command=command or output.typed_command(), source=source))
+    page, command = getattr(pages, found._renderer), command or output.typed_command()
+    return str(page(found, command=command, source=source, shell=shell))
 
 
 def _deliver_groups(many: Any, source: dict[str, Any], given: Mapping[str, Any]) -> None:

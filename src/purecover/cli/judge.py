@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sys
 import textwrap
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import purecover as pu
+from purecover._shell import command
 from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
@@ -66,18 +66,30 @@ def judge(file: str, /, **given: Any) -> int:
     kept = answers_beside(file)
     output.check_writable("the file of answers,", str(kept), not_this=file)
     rows = read_rows(file, Columns.among(given), cells=partial(visible, file, given))
-    judging = Judging(
-        rows.scores,
-        rows.labels,
-        kept,
-        negative_label=rows.beside["negative_label"],
-        cells=shown_cells(rows, everything="columns" in given),
-        figure=figure,
-        **chosen(given, "judge threshold review"),
-    )
-    why = _ask_all(judging, file, width, None if width is not None else n)
+    with naming(kept):
+        judging = Judging(
+            rows.scores,
+            rows.labels,
+            kept,
+            negative_label=rows.beside["negative_label"],
+            cells=shown_cells(rows, everything="columns" in given),
+            figure=figure,
+            **chosen(given, "judge threshold review"),
+        )
+        why = _ask_all(judging, file, width, None if width is not None else n)
     output.tell("\n".join(_summary(judging, file, rows, given, why)))
     return 0
+
+
+@contextmanager
+def naming(kept: Path) -> Iterator[None]:
+    """Messages about a file of answers have its name."""
+    try:
+        yield
+    except PurecoverError as error:
+        if error.parameter == "file":
+            error.parameter = kept.name
+        raise
 
 
 def visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]:
@@ -91,14 +103,11 @@ def visible(file: str, given: dict[str, Any], available: list[str]) -> list[str]
 
 def shown_columns(rows: FileRows, *, everything: bool = False) -> dict[str, Any]:
     """Return the cells of columns for judges, by default without scores and labels."""
-    from purecover.audit.designs import OWN_COLUMNS
+    from purecover.audit.designs import shown_as
 
     hidden = () if everything else (rows.columns["score"], rows.columns["labeled"])
-    return {
-        f"{name} (data)" if name in OWN_COLUMNS else name: words
-        for name, words in rows.cells.items()
-        if name not in hidden
-    }
+    names = shown_as(rows.cells).items()
+    return {heading: rows.cells[name] for heading, name in names if name not in hidden}
 
 
 def shown_cells(rows: FileRows, *, everything: bool = False) -> Callable[[int], dict[str, str]]:
@@ -279,11 +288,8 @@ def _summary(
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
-    words = ["purecover", "evaluate", file, "--judged"]
-    for name, value in chosen(given, f"{COLUMNS} negative_label threshold review").items():
-        option, flag = f"--{name.replace('_', '-')}", value is True
-        words += [option] if flag else [f"{option}={''.join(value) if name == 'score' else value}"]
-    lines.append(f"Next: {shlex.join(words)}")
+    options = chosen(given, f"{COLUMNS} negative_label threshold review")
+    lines.append(f"Next: {command('evaluate', file, {'judged': True} | options)}")
     if why in ("left", "enough"):
         lines.append("Go on: the same command" + (" with a larger --n" if why == "enough" else ""))
     return lines

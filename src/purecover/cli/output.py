@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
 
+from purecover._shell import quoted
 from purecover.exceptions import PurecoverError
 
 COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
@@ -33,7 +33,7 @@ def option(name: str) -> str:
 
 def typed_command() -> str:
     """The command as it was typed, for the page it made."""
-    return shlex.join(["purecover", *COMMAND_LINE.get()])
+    return " ".join(map(quoted, ["purecover", *COMMAND_LINE.get()]))
 
 
 def show(value: object) -> str:

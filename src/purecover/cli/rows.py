@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._inputs import UNLABELED_WORDS, UNSURE_WORDS, encode_labels, label_masks
+from purecover._shell import command
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
 from purecover.cli import files
@@ -43,6 +44,13 @@ class Columns:
     def among(cls, given: Mapping[str, Any]) -> Columns:
         """Those among the options of a command."""
         return cls(**{name: given[name] for name in cls.__dataclass_fields__ if name in given})
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those that were given, but for weights, as options of commands that judge rows."""
+        return {
+            name: value for name, value in vars(self).items() if value and name != "sample_weight"
+        }
 
     def roles(self, **others: str | None) -> dict[str, str | None]:
         """Columns by role; those not given are recognized by name, or not used."""
@@ -147,15 +155,15 @@ def read_rows(
             f"{option('score')} must name one column, got {len(columns.score)} of them."
         )
     source = files.name_of(file)
-    answers = None if judged is None else _answers_of(file, judged)
+    answers = None if judged is None else _answers_of(file, judged, columns.given)
     verdicts = judged if answers is None else None
+    kept = {} if answers is None else _read_answers(answers[0])
     wanted = columns.roles(truth=truth, groups=groups, judged=verdicts)
 
     def request(available: list[str]) -> files.Request:
         rows = columns.request(source, available, wanted)
-        if cells is None:
-            return rows
-        more = {f"{_CELL}{name}": name for name in cells(available)}
+        names = cells(available) if cells is not None else _headings_in(kept, available).values()
+        more = {f"{_CELL}{name}": name for name in names}
         return files.Request({**rows.columns, **more}, rows.blanks.union(more))
 
     table = files.read_table(file, request, wanted.values())
@@ -167,14 +175,14 @@ def read_rows(
     n_blank = words["labeled"].n_blank if columns.missing_is_unlabeled else None
     rows = FileRows(table, labels, true, n_blank)
     if answers is not None:
-        return replace(rows, judged=_read_judged(rows, *answers))
+        return replace(rows, judged=_read_judged(rows, kept, answers[1]))
     if "judged" in found:
         values = words["judged"].values
         return replace(rows, judged=[values[code] for code in words["judged"].codes])
     return rows
 
 
-def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
+def _answers_of(file: str, judged: str, how: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the file of answers and its column of verdicts, or None if FILE has the column."""
     from purecover.audit.designs import ANSWER, answers_beside
 
@@ -186,20 +194,44 @@ def _answers_of(file: str, judged: str) -> tuple[str, str] | None:
         missing = "" if file == STDIO else f", such as {show(answers_beside(file).name)}"
         raise CommandError(
             f"--judged finds no answers next to {files.name_of(file)}{missing}.\n"
-            "Hint: purecover judge FILE writes them; or name a file, or a column of verdicts."
+            f"Hint: {'purecover judge' if file == STDIO else command('judge', file, how)} writes "
+            "them; or name a file, or a column of verdicts."
         )
     return str(answers_beside(file)), ANSWER
 
 
-def _read_judged(rows: FileRows, file: str, answer: str) -> JudgedRows:
-    """Read answers about rows, which were drawn by one of the scores."""
-    from purecover.audit.designs import JudgedRows
+def _read_answers(file: str) -> dict[str, list[str]]:
+    """Return the cells of a file of answers by heading."""
+    from purecover.audit.designs import read_table
+
+    try:
+        return read_table(file)
+    except PurecoverError as error:
+        error.parameter = "judged"
+        raise
+
+
+def _headings_in(kept: Mapping[str, Any], available: Iterable[str]) -> dict[str, str]:
+    """Return the columns that a file of answers repeats, by heading."""
+    from purecover.audit.designs import shown_as
+
+    return {heading: name for heading, name in shown_as(available).items() if heading in kept}
+
+
+def _read_judged(rows: FileRows, kept: dict[str, list[str]], answer: str) -> JudgedRows:
+    """Check answers about rows, which were drawn by one of the scores."""
+    from purecover.audit.designs import AnswerFile, ScoredLabels
+
+    shown = {heading: rows.cells[name] for heading, name in _headings_in(kept, rows.cells).items()}
+
+    def cells(row: int) -> dict[str, str]:
+        return {heading: words.values[words.codes[row]] for heading, words in shown.items()}
 
     failed: list[PurecoverError] = []
     for scores in rows.score_columns.values():
         try:
-            how = {"answer": answer, "negative_label": rows.beside["negative_label"]}
-            return JudgedRows.read_csv(file, scores, rows.labels, **how)
+            data = ScoredLabels.read(scores, rows.labels, rows.beside["negative_label"])
+            return AnswerFile.of(kept, data, answer, cells).judged(data)
         except PurecoverError as error:
             failed.append(error)
     failed[0].parameter = "judged"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from purecover._shell import Shell
 from purecover._typing import Target
 from purecover.documents.formats import (
     WIDE,
@@ -44,8 +46,6 @@ _OVERALL = ("roc_auc", "auc_pr")
 _AT_THRESHOLD = ("recall", "specificity", "precision", "f1")
 _OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
 _MOST_CAUTIONS = 3
-_IN_COMMANDS = re.compile(r"[\w./][\w./-]{0,30}", re.ASCII)
-"""Paths of files that a command shows as they are."""
 _OPEN = 0.5
 """Intervals of precision that are wider say hardly anything."""
 _STEP = 0.05
@@ -59,7 +59,7 @@ PRICES = {
     ),
     "labeled-rows": (
         "judge ten labeled rows, too",
-        "purecover audit sample FILE --n-labeled 10",
+        "purecover audit sample FILE --n-labeled=10",
         "audit.draw(scores, labeled, n_labeled=10)",
     ),
     "limit": (
@@ -76,15 +76,15 @@ PRICES = {
     "more-rows": ("four times as many rows", "", ""),
     "flagged-rows": (
         "judge ten flagged rows",
-        "purecover judge FILE --figure precision --threshold={threshold:.4g}",
-        'audit.draw(scores, labeled, figure="precision", threshold={threshold:.4g})',
+        "purecover judge FILE --figure=precision --threshold={threshold}",
+        'audit.draw(scores, labeled, figure="precision", threshold={threshold})',
     ),
 }
 """Ways to narrow the interval of the AUC, the last of precision: in words, shell and Python."""
 
 
-def summary(report: PUReport, file: str | None = None, path: str | None = None) -> list[Block]:
-    """Return the answer as lines and tables; of the file that a command read, name and path."""
+def summary(report: PUReport, file: str | None = None, shell: Shell | None = None) -> list[Block]:
+    """Return the answer as lines and tables, with the name of a file and commands about it."""
     data = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
     if report.scores_from is not None:
         data += f"; scores of {report.scores_from}"
@@ -94,7 +94,7 @@ def summary(report: PUReport, file: str | None = None, path: str | None = None) 
     blocks.append(metric_tables(report))
     if not report.contradicted:
         blocks.append(answer_lines(report))
-        blocks += price_blocks(report, path) if report.prices else []
+        blocks += price_blocks(report, shell) if report.prices else []
     more = "report.details(), report.to_html(FILE)"
     blocks.append([f"More: {more if file is None else '--details, --html FILE'}"])
     return blocks
@@ -406,24 +406,23 @@ def cautions(report: PUReport) -> list[Caution]:
     return found
 
 
-def price_blocks(report: PUReport, file: str | None) -> list[Block]:
+def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
     """Return ways to narrow the interval by a fifth or more, and their options.
 
     The interval is that of the AUC, and where precision leads or is wide open also its own.
 
     Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
-    something contradicts the data, or where the interval is narrow. Options are those of the shell
-    for the path of a ``file``, else those of Python.
+    something contradicts the data, or where the interval is narrow. Without a shell, they are done
+    in Python.
     """
     if not report.prices or cautions(report):
         return []
     rows, note = [], []
     widths = {price.name: price.high - price.low for price in report.prices}
-    named = file if file is not None and _IN_COMMANDS.fullmatch(file) else "FILE"
     for price in report.prices:
-        known = {"limit": price.limit, "threshold": report.threshold}
+        known = {"limit": price.limit, "threshold": _cut_text(report)}
         words, command, call = (text.format(**known) for text in PRICES[price.name])
-        how = call if file is None else command.replace("FILE", named)
+        how = call if shell is None else shell.filled(command)
         metric = "precision" if price.name == "flagged-rows" else "roc_auc"
         now, width = report.intervals.get(metric), widths[price.name]
         if not bounded(now) or now.width <= WIDE:
@@ -434,9 +433,10 @@ def price_blocks(report: PUReport, file: str | None) -> list[Block]:
             if price.name == "more-rows":
                 note.append("More rows like these would narrow it by less than a fifth.")
         elif metric == "precision":
-            text = f"To know precision, {words} (then about {width:.2f} wide):"
+            text = f"To know precision, {words} (then about {width:.2f} wide)"
             leads = report.metrics.prior < RARE or report.review is not None
-            note += [text, f"  {how}"] if leads or now.width > _OPEN else []
+            lines = [f"{text}:", f"  {how}"] if how else [f"{text}."]
+            note += lines if leads or now.width > _OPEN else []
         else:
             auc = f"{price.low:.2f} to {price.high:.2f}"
             if price.name.endswith("rows"):  # where the interval will be is not known yet
@@ -446,3 +446,11 @@ def price_blocks(report: PUReport, file: str | None) -> list[Block]:
     title = "To narrow this, do or know one of these:"
     table = [Table(title, columns, rows, numbers=False)] if rows else []
     return [each for each in (table, note) if each]
+
+
+def _cut_text(report: PUReport) -> str:
+    """Write the threshold with as few digits as flag the same rows."""
+    cuts = report.counts.thresholds
+    above = np.count_nonzero(cuts >= report.threshold)
+    texts = (f"{report.threshold:.{digits}g}" for digits in range(4, 18))
+    return next(text for text in texts if np.count_nonzero(cuts >= float(text)) == above)

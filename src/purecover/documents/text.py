@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from purecover._shell import Shell
 from purecover.documents.details import shown_metrics
 from purecover.documents.evidence import evidence_headline
 from purecover.documents.formats import capitalized, cut, number
@@ -28,12 +29,15 @@ def text_of(blocks: Iterable[Block]) -> str:
     return "\n\n".join("\n".join(_block_lines(block)) for block in blocks if block)
 
 
-def shell_text(found: Any, file: object, *, details: bool = False) -> str:
+def shell_text(
+    found: Any, file: object, shell: Shell | None = None, *, details: bool = False
+) -> str:
     """Return what a command prints of a report or a comparison of the scores in a file."""
     reports: Mapping[str, PUReport] = getattr(found, "reports", {})
     files = [file] if isinstance(file, str) else list(file)  # type: ignore[call-overload]
     names = ", ".join(Path(each).name for each in files)
-    parts = [str(found) if reports else text_of(summary(found, names, ", ".join(files)))]
+    shell = shell or Shell(files[0] if len(files) == 1 else None)
+    parts = [str(found) if reports else text_of(summary(found, names, shell))]
     for name, one in (reports or {"": found}).items() if details else ():
         parts.append(f"{name}\n\n{one.details()}".lstrip())
     return "\n\n".join(parts)
@@ -66,6 +70,9 @@ def _block_lines(block: Block) -> list[str]:
         return _grid(block)  # type: ignore[arg-type]
     lines = []
     for item in block:
+        if isinstance(item, str) and item.startswith("  "):  # a command
+            lines.append(item)
+            continue
         lines += wrapped(item.text if isinstance(item, Caution) else str(item))
         if isinstance(item, Caution) and item.hint:
             lines += wrapped(item.hint, "  ")
@@ -90,8 +97,10 @@ def _grid(tables: Sequence[Table]) -> list[str]:
             cells = [row.cells.get(key, "") for key in table.columns]
             cells = cells if known else list(row.cells.values())
             title = cut(" ".join(row.title.split()), _LONGEST_TITLE)
-            typed = (cut(cell, _LONGEST_WORDS).replace("–", "-") for cell in cells)
-            lines.append([f"{indent}{title}", *(cell.replace("−", "-") for cell in typed)])
+            if first.numbers:  # others have commands, which stay as they are
+                typed = (cut(cell, _LONGEST_WORDS).replace("–", "-") for cell in cells)
+                cells = [cell.replace("−", "-") for cell in typed]
+            lines.append([f"{indent}{title}", *cells])
     full = [line for line in lines if len(line) > 1]
     columns = list(zip(*full, strict=True))
     widths = [max(map(len, column)) for column in columns]

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from purecover._codec import plain
+from purecover._shell import Shell
 from purecover.documents import comparison as compared
 from purecover.documents import details as parts
 from purecover.documents import evidence
@@ -66,11 +67,14 @@ class About(TypedDict, total=False):
         Its heading.
     source : mapping
         ``"file"`` and ``"columns"`` that the scores come from, as in JSON documents.
+    shell : Shell
+        What commands about the file need; without it, the page names calls of Python.
     """
 
     command: str | None
     title: str | None
     source: Mapping[str, Any] | None
+    shell: Shell | None
 
 
 def curve_chart(report: PUReport, kind: Literal["roc", "pr"]) -> dict[str, Any]:
@@ -150,7 +154,6 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
             f"The report is computed from all {n:,} distinct scores or bins, the sliders from the "
             f"counts at {kept:,} of them, at which observed rates are exact."
         )
-    file = str((about.get("source") or {}).get("file", "FILE"))
     return make_page(
         "report.html.j2",
         "Recovered performance",
@@ -166,7 +169,9 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
         tables=answers.metric_tables(report),
         alpha=answers.alpha_words(report),
         lines=[] if report.contradicted else answers.answer_lines(report)[1:],
-        prices=[each for block in answers.price_blocks(report, file) for each in block],
+        prices=[
+            each for block in answers.price_blocks(report, about.get("shell")) for each in block
+        ],
         thinning=sliders,
         payload=payload,
     )
