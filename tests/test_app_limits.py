@@ -41,6 +41,7 @@ from tests.app_server import (
     wait_for,
 )
 
+from purecover._folders import MARK, new_folder
 from purecover.app import jobs, server
 from purecover.app.jobs import Evaluate, Look, Pool, ReportRequest, Settings, WorkError, pack
 from purecover.app.server import Site
@@ -232,9 +233,11 @@ def test_what_a_killed_server_left_is_removed_at_the_next_start(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     living = Store(Settings(worker=()))
-    left = tmp_path / "purecover-app-killed"
-    (left / "upload").mkdir(parents=True)
+    left, lock = new_folder("purecover-app-")
+    (left / "upload").mkdir()
     (left / "upload" / "patients.csv").write_bytes(GOOD)
+    assert lock is not None
+    os.close(lock)
     (tmp_path / "purecover-app-link").symlink_to(tmp_path)
     second = Store(Settings(worker=()))
     assert not left.exists()
@@ -291,7 +294,7 @@ def test_what_nobody_uses_expires() -> None:
         now = 31.0
         with pytest.raises(HTTPException, match="no such report"):
             store.find(store.jobs, job.id, "report")
-        assert list(store.root.iterdir()) == []
+        assert [path.name for path in store.root.iterdir()] == [MARK]
     finally:
         store.close()
     assert not store.root.exists()
