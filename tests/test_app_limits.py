@@ -28,6 +28,7 @@ import pytest
 
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
+import uvicorn
 from starlette.exceptions import HTTPException
 from tests.app_server import (
     COLUMNS,
@@ -298,6 +299,20 @@ def test_what_nobody_uses_expires() -> None:
     finally:
         store.close()
     assert not store.root.exists()
+
+
+def test_uvicorn_has_what_connections_are_limited_by() -> None:
+    """None of it is documented: its own limit refuses who comes last, not who says nothing."""
+    lacking = [
+        f"{kind.__name__}.{name}"
+        for kind, names in (
+            (server.H11Protocol, {"transport", "cycle"}),
+            (server.RequestResponseCycle, {"response_complete"}),
+        )
+        for name in names - set(kind.__init__.__code__.co_names)  # what it gives to itself
+    ]
+    assert not lacking, f"_Listener needs it, and uvicorn {uvicorn.__version__} has it no more"
+    assert issubclass(server.H11Protocol, asyncio.Protocol)
 
 
 def test_a_crowd_without_the_token_neither_fills_the_log_nor_keeps_the_owner_out() -> None:
