@@ -159,7 +159,7 @@ REFUSED_SCORES = {
     "large integers": (np.arange(8, dtype=np.int64) + 2**53, InvalidInputError, r"beyond 2\*\*53"),
     "large unsigned": (np.arange(8, dtype=np.uint64) + 2**63, InvalidInputError, "2\\*\\*53"),
     "smallest integer": (
-        np.arange(8) + np.iinfo(np.int64).min,
+        np.arange(8, dtype=np.int64) + np.iinfo(np.int64).min,
         InvalidInputError,
         f"size of {2**63}",
     ),
