@@ -62,7 +62,7 @@ def running(*, obedient: bool = False, **settings: Any) -> Iterator[tuple[TestCl
 
 def folders(site: Site) -> set[str]:
     """Folders of the files that the site holds."""
-    return {path.name for path in site.api.store.root.iterdir()}
+    return {path.name for path in site.api.store.root.iterdir() if path.is_dir()}
 
 
 def send(client: Any, content: bytes, name: str = "scores.csv") -> Any:

@@ -28,6 +28,7 @@ import pytest
 
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
+import uvicorn
 from starlette.exceptions import HTTPException
 from tests.app_server import (
     COLUMNS,
@@ -41,6 +42,7 @@ from tests.app_server import (
     wait_for,
 )
 
+from purecover._folders import MARK, new_folder
 from purecover.app import jobs, server
 from purecover.app.jobs import Evaluate, Look, Pool, ReportRequest, Settings, WorkError, pack
 from purecover.app.server import Site
@@ -232,9 +234,11 @@ def test_what_a_killed_server_left_is_removed_at_the_next_start(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     living = Store(Settings(worker=()))
-    left = tmp_path / "purecover-app-killed"
-    (left / "upload").mkdir(parents=True)
+    left, lock = new_folder("purecover-app-")
+    (left / "upload").mkdir()
     (left / "upload" / "patients.csv").write_bytes(GOOD)
+    assert lock is not None
+    os.close(lock)
     (tmp_path / "purecover-app-link").symlink_to(tmp_path)
     second = Store(Settings(worker=()))
     assert not left.exists()
@@ -291,10 +295,24 @@ def test_what_nobody_uses_expires() -> None:
         now = 31.0
         with pytest.raises(HTTPException, match="no such report"):
             store.find(store.jobs, job.id, "report")
-        assert list(store.root.iterdir()) == []
+        assert [path.name for path in store.root.iterdir()] == [MARK]
     finally:
         store.close()
     assert not store.root.exists()
+
+
+def test_uvicorn_has_what_connections_are_limited_by() -> None:
+    """None of it is documented: its own limit refuses who comes last, not who says nothing."""
+    lacking = [
+        f"{kind.__name__}.{name}"
+        for kind, names in (
+            (server.H11Protocol, {"transport", "cycle"}),
+            (server.RequestResponseCycle, {"response_complete"}),
+        )
+        for name in names - set(kind.__init__.__code__.co_names)  # what it gives to itself
+    ]
+    assert not lacking, f"_Listener needs it, and uvicorn {uvicorn.__version__} has it no more"
+    assert issubclass(server.H11Protocol, asyncio.Protocol)
 
 
 def test_a_crowd_without_the_token_neither_fills_the_log_nor_keeps_the_owner_out() -> None:

@@ -7,9 +7,11 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import polars as pl
@@ -19,7 +21,7 @@ import pytest
 from tests.command_line import call_main
 
 import purecover as pu
-from purecover._folders import private_folder
+from purecover._folders import new_folder, private_folder
 from purecover.cli.files import sniff_delimiter
 from purecover.cli.look import peek
 from purecover.cli.output import CommandError
@@ -401,13 +403,48 @@ def test_copies_are_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
 def test_what_a_killed_process_left_is_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with private_folder() as used:
-        stale = tmp_path / used.name.replace(used.name[-4:], "____")
-        stale.mkdir()
+        stale, lock = new_folder("purecover-data-")
         (stale / "spilled").write_text("rows")
+        mine, copy = tmp_path / "purecover-data-mine", tmp_path / "purecover-data-copy"
+        mine.mkdir()
+        shutil.copytree(stale, copy)
+        os.close(lock)
         (tmp_path / "a.csv").write_text(csv_text())
         assert_same_data(evaluate(tmp_path / "a.csv"))
-        assert used.is_dir()
         assert not stale.exists()
+        assert all(each.is_dir() for each in (used, mine, copy))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are a thing of Unix")
+def test_a_command_at_any_moment_removes_no_folder_of_another(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before, ran, moment = sys.gettrace(), 0, 0
+
+    def at_each_line(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal ran
+        if frame.f_code.co_filename != new_folder.__code__.co_filename:
+            return None
+        if event == "line":
+            ran += 1
+            if ran == moment:
+                sys.settrace(None)
+                with private_folder():
+                    pass
+        return at_each_line
+
+    while ran >= moment:  # until the folder is there before the moment comes
+        ran, moment = 0, moment + 1
+        sys.settrace(at_each_line)
+        try:
+            folder, lock = new_folder("purecover-data-")
+        finally:
+            sys.settrace(before)
+        assert lock is not None
+        (folder / "spilled").write_text("rows")
+        with private_folder():
+            assert (folder / "spilled").exists()
+        os.close(lock)
+    assert moment > 10
 
 
 def test_an_endless_line_is_refused(evaluate, file, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_replicates_are_of_the_same_rows() -> None:
         for i in range(20):
             times = np.concatenate([side[i] for side in drawn])
             every = np.concatenate([np.flatnonzero(LABELED), np.flatnonzero(~LABELED)])
-            kept = np.repeat(every, times)
+            kept = np.repeat(every, times.astype(np.intp))
             counts = pu.ScoreCounts.from_scores(scores[kept], LABELED[kept])
             ours = replace(
                 rows.counts[name], labeled=found[name][0][i], unlabeled=found[name][1][i]

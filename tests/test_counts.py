@@ -59,6 +59,18 @@ def any_rows(**options):
     return st.one_of(rows(**options).map(lambda data: (*data, None)), weighted_rows(**options))
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.uint16])
+def test_short_integers_count_as_long_ones(dtype: type) -> None:
+    """Products of such counts would overflow in silence; on 32 bits NumPy counts by them."""
+    given = {"labeled": [60_000, 10, 1], "unlabeled": [60_000] * 3}
+    columns = {name: np.array(column, dtype=dtype) for name, column in given.items()}
+    short = pu.ScoreCounts(thresholds=np.array([2.0, 1.0, 0.0]), **columns)
+    assert pu.recovery.auc_pu(short) == pytest.approx(
+        (60_000 * 150_000 + 10 * 90_000 + 30_000) / (60_011 * 180_000)
+    )
+    assert short == pu.ScoreCounts.from_counts([2, 1, 0], **given)
+
+
 @given(any_rows())
 def test_counts_equal_a_dictionary_count(data):
     scores, labeled, weight = data
@@ -144,10 +156,10 @@ REFUSED_SCORES = {
     "long double": (np.array([np.longdouble("1e4000")] * 8), InvalidInputError, "finite"),
     "signaling": (objects(Decimal("sNaN"), *range(7)), InvalidInputError, "finite.*row 0"),
     "large fraction": (objects(Fraction(10**400, 3), *range(7)), InvalidInputError, "finite"),
-    "large integers": (np.arange(8) + 2**53, InvalidInputError, r"beyond 2\*\*53"),
+    "large integers": (np.arange(8, dtype=np.int64) + 2**53, InvalidInputError, r"beyond 2\*\*53"),
     "large unsigned": (np.arange(8, dtype=np.uint64) + 2**63, InvalidInputError, "2\\*\\*53"),
     "smallest integer": (
-        np.arange(8) + np.iinfo(np.int64).min,
+        np.arange(8, dtype=np.int64) + np.iinfo(np.int64).min,
         InvalidInputError,
         f"size of {2**63}",
     ),

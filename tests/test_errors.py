@@ -8,6 +8,9 @@ import re
 from importlib import resources
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 from tests.public_names import public_names
@@ -303,6 +306,40 @@ def test_wrong_arguments_are_named(name):
         if not follows_the_grammar(complaint_of, parameter):
             failures.append(f"{parameter}, {what}: {complaint_of}")
     assert not failures, "\n".join(failures)
+
+
+def test_arguments_beyond_those_by_position_are_named():
+    for name in VALID:
+        parameters = inspect.signature(find(name)).parameters
+        if not parameters.keys() & {"scores", "counts", "data", "frame", "labeled"}:
+            continue
+        n_taken = sum(each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters.values())
+        with pytest.raises(exceptions.InvalidTypeError) as caught:
+            find(name)(*[None] * (n_taken + 1))
+        assert str(caught.value).startswith(f"{name}() takes ")
+        assert f"got {n_taken + 1} arguments.\nHint: " in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_names_of_columns_by_position_lead_to_the_call_that_works(make):
+    rows = {"a": ROWS["scores"], "b": TWO_SCORES["data"]["other"], "y": ROWS["labeled"]}
+    frame = make(rows)
+    for call, scores in (
+        (pu.evaluate, ["a"]),
+        (pu.compare_scores, ["a", "b"]),
+        (pu.evaluate_many, ["a", "b"]),
+        (pu.compare_priors, ["a"]),
+        (pu.audit.plan, ["a"]),
+        (pu.recover_auc, ["a"]),
+        (pu.ScoreCounts.from_scores, ["a"]),
+        (pu.ScoreCounts.from_frame, ["a"]),
+    ):
+        with pytest.raises(exceptions.InvalidTypeError) as caught:
+            call(frame, *scores, "y")
+        written = re.search(r"([\w.]+)\(frame, (.*)\)", str(caught.value))
+        more = {"alpha": 0.2, "n_resamples": 0} if written[1] in dir(pu) else {}
+        more |= {"min_rows": 2} if call is pu.evaluate_many else {}
+        assert eval(f"pu.{written[1]}(frame, {written[2]}, **more)", globals() | locals())  # noqa: S307
 
 
 def said(function, arguments):

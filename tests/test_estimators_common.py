@@ -481,7 +481,7 @@ def test_some_depend_on_the_order_of_scores_only(make: Callable[[], PriorEstimat
 )
 def test_whole_weights_are_repeated_rows(make: Callable[[], PriorEstimator], near: float) -> None:
     sample = pu.simulate.binormal(2).sample(300, 3000, alpha=0.4, random_state=1)
-    repeats = np.random.default_rng(0).integers(0, 4, sample.scores.size)
+    repeats = np.random.default_rng(0).integers(0, 4, sample.scores.size, dtype=np.intp)
     rows = np.repeat(np.arange(repeats.size), repeats)
     repeated = make().fit(sample.scores[rows], sample.labeled[rows])
     weighted = make().fit(sample.scores, sample.labeled, sample_weight=repeats)

@@ -516,7 +516,7 @@ class TestResamplers:
     @pytest.mark.parametrize("kind", [MultinomialResampler, PoissonResampler])
     @pytest.mark.parametrize("scale", [1, 50, 10**9], ids=["few", "many", "billions"])
     def test_moments(self, kind: type[Resampler], scale: int) -> None:
-        labeled, unlabeled = np.array([1, 3, 0, 6]) * scale, np.array([9, 5, 5, 1]) * scale
+        labeled, unlabeled = np.array([[1, 3, 0, 6], [9, 5, 5, 1]], dtype=np.int64) * scale
         counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
         rng = np.random.default_rng(0)
         draws, _ = kind(counts).draw_many(rng, 4000)  # type: ignore[call-arg]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import os
@@ -11,6 +12,8 @@ import sys
 import tomllib
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +61,54 @@ def test_requirements_are_hashed_and_hold_no_addresses(name: str) -> None:
     assert "torch" not in pinned
     entries = text.replace("\\\n", " ").strip().splitlines()
     assert all("--hash=sha256:" in entry for entry in entries)
+
+
+def third_party(folder: Path) -> set[str]:
+    """The distributions that modules of a folder import, at the top or inside functions."""
+    nodes = (
+        n for path in folder.rglob("*.py") for n in ast.walk(ast.parse(path.read_text("utf-8")))
+    )
+    names = {
+        name.partition(".")[0]
+        for node in nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [each.name for each in node.names]
+        )
+    }
+    brought = packages_distributions()
+    return {
+        plain(brought.get(name, [name])[0])
+        for name in names - sys.stdlib_module_names - {folder.name}
+    }
+
+
+def plain(name: str) -> str:
+    return re.match(r"[\w-]+", name)[0].lower().replace("_", "-")
+
+
+OF_NOTEBOOKS = {"ipython", "ipywidgets"}
+READ_BY_NARWHALS = {"pandas", "pyarrow", "dask", "pyspark"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "asked_for", "read_by_others"),
+    [
+        ("src/purecover", OF_NOTEBOOKS, READ_BY_NARWHALS),
+        ("paper/src/purecover_paper", {"triton"}, set()),  # torch brings it
+    ],
+)
+def test_what_is_declared_is_what_is_imported(
+    folder: str, asked_for: set[str], read_by_others: set[str]
+) -> None:
+    path = ROOT / folder
+    project = tomllib.loads((path.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    declared = {plain(each) for each in chain(project["dependencies"], *extras)} - {project["name"]}
+    assert third_party(path) - declared == asked_for
+    assert declared - third_party(path) == read_by_others
 
 
 def test_examples_of_hypothesis_are_the_same_every_time() -> None:

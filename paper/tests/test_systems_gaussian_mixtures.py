@@ -90,7 +90,7 @@ def test_likelihood_never_falls_and_runs_do_not_mix():
 
 def test_counts_are_repeated_rows():
     rng = np.random.default_rng(0)
-    points, often = rng.normal(size=(30, 2)), rng.integers(1, 4, (2, 30))
+    points, often = rng.normal(size=(30, 2)), rng.integers(1, 4, (2, 30), dtype=np.intp)
     start = mixtures_of(0.4, 0.8, [[1.0, 0], [0, 0]], np.array([np.eye(2)] * 2))
     merged = GaussianEM(points).step(start, Tally(*often.astype(float)))
     rows = np.concatenate([np.repeat(points, n, axis=0) for n in often])

@@ -6,8 +6,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+MARK = ".purecover"
+"""A file in each folder of ours, which holds the name of the folder: a copy of it is not ours."""
 
 
 def new_folder(prefix: str) -> tuple[Path, int | None]:
@@ -15,18 +18,31 @@ def new_folder(prefix: str) -> tuple[Path, int | None]:
 
     Folders of this prefix that a killed process left are removed.
     """
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix))
-        lock = lock_folder(folder)
-        if lock is None or folder.exists():  # else another process took it for a stale one
-            break
-        os.close(lock)
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    lock = claim(folder)
     for other in folder.parent.glob(f"{prefix}*"):
-        stale = lock_folder(other) if other != folder else None
+        # Marked folders alone are tried, so that no lock is taken before its owner has it.
+        stale = lock_folder(other) if other != folder and _is_marked(other) else None
         if stale is not None:
             shutil.rmtree(other, ignore_errors=True)
             os.close(stale)
     return folder, lock
+
+
+def claim(folder: Path) -> int | None:
+    """Lock a folder of ours, and only then mark it as one to be removed once its lock is free."""
+    lock = lock_folder(folder)
+    if lock is not None:
+        with suppress(OSError):  # a full disk: what needs no room goes on
+            (folder / MARK).write_text(folder.name)
+    return lock
+
+
+def _is_marked(folder: Path) -> bool:
+    try:
+        return (folder / MARK).read_text() == folder.name
+    except (OSError, ValueError):
+        return False
 
 
 def lock_folder(folder: Path) -> int | None:

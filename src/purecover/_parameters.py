@@ -18,7 +18,7 @@ import dataclasses
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import partial, reduce
@@ -168,3 +168,32 @@ def unexpected(
     return InvalidTypeError(
         f"{{function}}() got an unexpected keyword argument {name!r}.", hint=hint
     )
+
+
+def crowded(parameters: Mapping[str, inspect.Parameter], given: Sequence[Any]) -> InvalidTypeError:
+    """Return an error about more arguments by position than a function takes."""
+    names = [each.name for each in parameters.values() if each.kind is not each.KEYWORD_ONLY]
+    if names[:1] in (["self"], ["cls"]):
+        names, given = names[1:], given[1:]
+    taken = f"{', '.join(names) or 'nothing'} by position"
+    hint = "pass what follows by name"
+    frame, *columns = given
+    if len(columns) > 1 and _are_columns(frame, columns):
+        *score, labeled = columns
+        scores = score[0] if len(score) == 1 else score
+        by_name = f"(frame, score={scores!r}, labeled={labeled!r})"
+        if "score" in parameters:
+            hint = "{function}" + by_name
+        elif names[:1] in (["scores"], ["counts"]):
+            hint = f"count the rows first, ScoreCounts.from_frame{by_name}"
+    return InvalidTypeError(
+        f"{{function}}() takes {taken}, got {len(given)} arguments.\nHint: {hint}"
+    )
+
+
+def _are_columns(frame: Any, names: Iterable[Any]) -> bool:
+    """Whether the arguments after the first are names of its columns."""
+    try:
+        return all(isinstance(name, str) and frame[name] is not None for name in names)
+    except Exception:  # noqa: BLE001 - no frame, or another one
+        return False

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+IndexArray: TypeAlias = NDArray[np.intp]
+"""Places and lengths that NumPy takes: of 32 bits where addresses are."""
+
 BoolArray: TypeAlias = NDArray[np.bool_]
 CountArray: TypeAlias = NDArray[np.int64 | np.float64]
 """Counts per threshold: integers, or floats where rows carry weights."""

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from purecover._parameters import described, expanded, unexpected
+from purecover._parameters import crowded, described, expanded, unexpected
 from purecover._progress import show_bars
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover.exceptions import (
@@ -78,11 +78,14 @@ def public(call: CallT) -> CallT:
     names = list(parameters)
     pairs = list(pairwise(names))
     place = pairs.index(("scores", "labeled")) if ("scores", "labeled") in pairs else None
+    n_placed = sum(each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters.values())
 
     @wraps(call)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         silent = show_bars.set(False) if kwargs.get("progress") is False else None
         try:
+            if len(args) > n_placed:
+                raise crowded(parameters, args)
             if place is not None and len(args) > place + 1:
                 alike = False
                 with suppress(Exception):  # no column at all, which others will say

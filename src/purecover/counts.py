@@ -82,7 +82,9 @@ class ScoreCounts:
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
                 hint = "build it with ScoreCounts.from_scores or ScoreCounts.from_counts"
                 raise valid.bad_type(name, "a NumPy vector as long as thresholds", array, hint)
-            valid.read_only(array)
+            if array.dtype.kind in "iu":  # sums and products of short ones overflow in silence
+                object.__setattr__(self, name, array.astype(np.int64, copy=False))
+            valid.read_only(getattr(self, name))
 
     # -- doors ----------------------------------------------------------------------------
 

@@ -298,7 +298,8 @@ class _Server(uvicorn.Server):
 class _Listener(H11Protocol):
     """Where there are many connections, a new one takes the place of the oldest that wants nothing.
 
-    Silence keeps nobody out, then; uvicorn would wait for it forever.
+    Silence keeps nobody out, then; uvicorn would wait for it forever, and by its own limit refuse
+    the new ones. A test names what a version of uvicorn lacks of what this class needs.
     """
 
     _open: ClassVar[dict[_Listener, None]] = {}

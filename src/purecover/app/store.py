@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from starlette.exceptions import HTTPException
 
-from purecover._folders import lock_folder, new_folder
+from purecover._folders import claim, new_folder
 from purecover.app.jobs import ANSWERS, ColumnInfo, Settings
 
 _PREFIX = "purecover-app-"
@@ -213,7 +213,7 @@ class Store:
             self.root.mkdir(mode=0o700)
             if self._lock is not None:
                 os.close(self._lock)
-                self._lock = lock_folder(self.root)
+                self._lock = claim(self.root)
             folder.mkdir(mode=0o700)
         if self._lock is not None and not os.path.samestat(self.root.stat(), os.fstat(self._lock)):
             raise PermissionError(errno.EPERM, "somebody has replaced the temporary folder")

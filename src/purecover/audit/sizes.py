@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -256,7 +255,14 @@ def plan(
         guess = check_share_or_range("alpha_guess", (0, 1) if alpha_guess is None else alpha_guess)
         low, high = guess if isinstance(guess, tuple) else (guess, guess)
         share = min(max(0.5, low), high)  # the expected alpha nearest to 1/2
-        return bisect_left(range(10**10), -width, lo=1, key=lambda n: -_beta_width(n, share, level))
+        least, most = 1, 10**10
+        while least < most:
+            half = (least + most) // 2
+            if _beta_width(half, share, level) <= width:
+                most = half
+            else:
+                least = half + 1
+        return least
     if alpha_guess is not None:
         must = "left out where scores are given, from which alpha is estimated"
         raise valid.bad_value("alpha_guess", must, valid.show(alpha_guess))

@@ -89,7 +89,7 @@ def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[Columns, f
     if first.all():
         place = np.searchsorted(pool, labeled)
         # Below the i-th lowest labeled score are i labeled ones; the others are unlabeled.
-        pairs = float(place.sum()) - labeled.size * (labeled.size - 1) / 2
+        pairs = float(place.sum(dtype=np.int64)) - labeled.size * (labeled.size - 1) / 2
         counted = np.zeros(pool.size, dtype=np.int64)
         counted[place] = 1
         others = 1 - counted

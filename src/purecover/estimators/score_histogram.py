@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from purecover._typing import CountArray, FloatArray, IntArray
+from purecover._typing import CountArray, FloatArray, IndexArray
 from purecover.counts import ScoreCounts
 from purecover.recovery.rates import effective_sizes
 
@@ -22,7 +22,7 @@ ENOUGH_LABELED, ENOUGH_UNLABELED = 20.0, 5.0
 _WIDTH_ROUNDING = 1e-6
 
 
-def bin_starts(counts: ScoreCounts, *, merged: bool) -> IntArray:
+def bin_starts(counts: ScoreCounts, *, merged: bool) -> IndexArray:
     """Where the bins begin: increasing, the first is 0.
 
     Bins are of one width, from :func:`released_width` of the labeled scores; those that hold
@@ -49,7 +49,7 @@ def bin_starts(counts: ScoreCounts, *, merged: bool) -> IntArray:
     return _merged(counts, starts) if merged else starts
 
 
-def binned(tally: CountArray, starts: IntArray) -> FloatArray:
+def binned(tally: CountArray, starts: IndexArray) -> FloatArray:
     """Counts per bin; ``tally`` may hold one replicate per row."""
     return np.add.reduceat(np.asarray(tally), starts, axis=-1).astype(np.float64)
 
@@ -83,7 +83,7 @@ def released_width(scores: FloatArray, tally: CountArray, size: float) -> float:
     return digit * power
 
 
-def _merged(counts: ScoreCounts, starts: IntArray) -> IntArray:
+def _merged(counts: ScoreCounts, starts: IndexArray) -> IndexArray:
     """Join bins from the top down; what is left at the bottom is a bin too, if it can be.
 
     A bin ends at an edge of those it is made of; or, if only unlabeled rows are wanting, as
@@ -114,7 +114,7 @@ def _merged(counts: ScoreCounts, starts: IntArray) -> IntArray:
     # Few labeled rows in the last bin do no harm, few unlabeled ones do.
     if len(kept) > 1 and n_unlabeled - unlabeled[kept[-1]] < least_unlabeled - _WIDTH_ROUNDING:
         kept.pop()
-    return np.array(kept, dtype=np.int64)
+    return np.array(kept, dtype=np.intp)
 
 
 def _cumulated(tally: CountArray, size: float) -> FloatArray:

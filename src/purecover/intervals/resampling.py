@@ -12,7 +12,7 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._inputs import encode_labels, group_codes
-from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IndexArray, IntArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
@@ -103,7 +103,7 @@ class Multinomial:
         return self.tally * max(1 - 2 / np.sqrt(self.n), 0.0)
 
     @cached_property
-    def _tables(self) -> tuple[IntArray, Any, FloatArray]:
+    def _tables(self) -> tuple[IndexArray, Any, FloatArray]:
         """Where the cells of each small group start; numbers by cell, -1 if open; all cdfs."""
         from scipy.special import pdtr
 
@@ -112,10 +112,10 @@ class Multinomial:
         cdf = pdtr(np.arange(highest), means[:, None])
         edges = cdf * _CERTAIN + (_CERTAIN + 1) * np.arange(means.size)[:, None]
         n_edges, whole = (_CERTAIN + 1) * means.size, (np.ceil(edges), np.floor(edges))
-        tallies = (np.bincount(at.astype(np.int64).ravel(), minlength=n_edges) for at in whole)
+        tallies = (np.bincount(at.astype(np.intp).ravel(), minlength=n_edges) for at in whole)
         least, most = (np.cumsum(each.reshape(means.size, -1), 1)[:, :-1] for each in tallies)
         table = np.where(least == most, least, -1).astype(np.int16)
-        starts = which.reshape(-1).astype(np.int64) * _CERTAIN
+        starts = which.reshape(-1).astype(np.intp) * _CERTAIN
         return starts, table.ravel(), np.asarray(cdf)
 
     def draw(self, rng: np.random.Generator, size: int) -> IntArray:
@@ -129,7 +129,7 @@ class Multinomial:
             return drawn + rng.multinomial(missing, self.tally / self.n)
         places = rng.integers(0, self.n, int(missing.sum()))
         rest = np.searchsorted(self._ends, places, side="right")
-        rest += np.repeat(np.arange(size) * self.tally.size, missing)
+        rest += np.repeat(np.arange(size) * self.tally.size, missing.astype(np.intp))
         drawn += np.bincount(rest, minlength=drawn.size).reshape(drawn.shape)
         return drawn
 

@@ -603,7 +603,7 @@ def refine_pr(
         width, rise = np.diff(recall), np.diff(fpr)
     usable = (precision > 0) & (precision <= 1) & (recall >= 0)
     bent = usable[:-1] & usable[1:] & (width > step)
-    pieces = np.where(bent, np.ceil(width / step), 1).astype(np.int64)
+    pieces = np.where(bent, np.ceil(width / step), 1).astype(np.intp)
     at = np.repeat(np.arange(pieces.size), pieces)
     share = (np.arange(at.size) - (np.cumsum(pieces) - pieces)[at]) / pieces[at]
     between = share > 0

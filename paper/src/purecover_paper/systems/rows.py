@@ -236,7 +236,7 @@ def _rows_of(data: ScoreCounts | FeatureRows) -> FeatureRows:
 def _repeated(thresholds: FloatArray, counted: CountArray) -> FloatArray:
     total = counted.sum().item()
     if total <= MOST_COUNTED:
-        return np.repeat(thresholds, counted.astype(np.int64))[:, None]
+        return np.repeat(thresholds, counted.astype(np.intp))[:, None]
     places = (np.arange(MOST_COUNTED) + 0.5) * (total / MOST_COUNTED)
     return thresholds[np.searchsorted(np.cumsum(counted), places)][:, None]
 
