@@ -31,6 +31,13 @@ def ratio_of(n_labeled: int = 400, n_unlabeled: int = 3000, seed: int = 0) -> La
     return LabelRatio(sample.counts.thinned(GROUPS))
 
 
+def weighted(ratio: LabelRatio, n: int) -> tuple[Any, Any]:
+    """Draws of equal weight."""
+    found = ratio.draw(3 * n, np.random.default_rng(0))
+    kept = evenly(np.exp(found.log_weight - found.log_weight.max()), n)
+    return found.unlabeled[kept], found.ratio[kept]
+
+
 def pool(n: int = 4000, *, noisy: bool = True) -> Any:
     """Pairs of alpha and beta, spread widely."""
     rng = np.random.default_rng(1)
@@ -67,18 +74,28 @@ class TestRatio:
         self, n_labeled: int, n_unlabeled: int
     ) -> None:
         ratio = ratio_of(n_labeled, n_unlabeled)
-        unlabeled, found = ratio.draw(2000, np.random.default_rng(0))
+        unlabeled, found = weighted(ratio, 2000)
         half = GROUPS // 2
         for rows, n in ((unlabeled * found, n_labeled), (unlabeled, n_unlabeled)):
             above = rows[:, :half].sum(axis=1)
             binomial = above.mean() * (1 - above.mean()) / n
             assert above.var() / binomial == pytest.approx(1, abs=0.3)
 
+    @pytest.mark.parametrize("separation", [0.3, 1.5, 3.5])
+    def test_the_observed_area_varies_as_by_delong(self, separation: float) -> None:
+        sample = pu.simulate.binormal(separation).sample(80, 800, alpha=0.1, random_state=0)
+        ratio = LabelRatio(sample.counts)
+        unlabeled, found = weighted(ratio, 2000)
+        below = 1 - np.cumsum(unlabeled, axis=1) + unlabeled / 2
+        area = (unlabeled * found * below).sum(axis=1)
+        error = sample.counts.auc_pu_variance**0.5
+        assert abs(area.mean() - sample.counts.auc_pu) < 0.6 * error
+        assert area.std() / error == pytest.approx(1, abs=0.2)
+
     def test_rows_that_depend_on_each_other_count_less(self) -> None:
         plain = ratio_of()
         one, other = (
-            LabelRatio(plain.counts, n).draw(1000, np.random.default_rng(0))[1][:, :20].std(axis=0)
-            for n in (1.0, 4.0)
+            weighted(LabelRatio(plain.counts, n), 1000)[1][:, :20].std(axis=0) for n in (1.0, 4.0)
         )
         assert np.median(other / one) == pytest.approx(2, abs=0.35)
 
@@ -131,7 +148,7 @@ class TestPurity:
 
     def test_moved_shares_keep_alpha_and_the_mean_rank(self) -> None:
         ratio = ratio_of(60, 400)
-        unlabeled, label_ratio = ratio.draw(200, np.random.default_rng(0))
+        unlabeled, label_ratio = weighted(ratio, 200)
         shares = np.tile((0.33, 1.0), (200, 1))
         found = purity_of(shares, unlabeled, label_ratio, ratio.normal_score)
         moved = (found.excess > 0.01) & (found.excess < 0.1)

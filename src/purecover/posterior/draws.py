@@ -20,10 +20,13 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.posterior.purity import EDGE, purity_of
 from purecover.posterior.ratio import LabelRatio
 
-MISFIT = 0.1
-"""A pair of alpha and beta counts e times less where this share of the positives does not fit."""
+MISFIT = 0.05
+"""A pair of alpha and beta counts e times less where this share of the positives does not fit.
 
-PROPOSED = 1.5
+Without it the interval score of the AUC of problems with nothing known is 0.26, with it 0.20.
+"""
+
+PROPOSED = 2
 """Draws that are weighed for each one that is kept."""
 
 UNSURE = 0.02
@@ -160,7 +163,7 @@ def draw_posterior(
     allowed : ndarray of bool of shape (n_pool,), optional
         Pairs of the pool that ranges leave.
     exact : bool, default=False
-        Whether alpha and beta are given, and no pair counts less than another.
+        Whether alpha and beta are given, so that no pair counts less than another.
     resampled : tuple of ndarray, optional
         Rows by draw and group; see :meth:`LabelRatio.draw`. There are :func:`n_proposed` draws.
 
@@ -170,16 +173,17 @@ def draw_posterior(
         The draws.
     """
     proposed, verdicts = n_proposed(n), together(verdicts)
-    share, label_ratio = ratio.draw(proposed, rng, resampled)
+    share, label_ratio, weight = ratio.draw(proposed, rng, resampled)
     strata = [each for each in verdicts if not each.labeled]
     expected = _expected_likelihood(verdicts, strata, pool, ratio)
     with np.errstate(divide="ignore"):
         log = expected if allowed is None else expected + np.log(allowed)
     pairs = evenly(np.exp(log - log.max()), proposed)
     purity = purity_of(pool[pairs], share, label_ratio, ratio.normal_score)
-    weight = np.zeros(proposed) if exact else -purity.excess / MISFIT
+    if not exact:
+        weight = weight - purity.excess / MISFIT
     shifted = _Shifts.draw(purity.positive, share, strata, rng)
-    weight += shifted.log_weight - expected[pairs]
+    weight = weight + shifted.log_weight - expected[pairs]
     for each in verdicts:
         if each.labeled:
             labeled = share[:, each.groups] * label_ratio[:, each.groups]
