@@ -135,6 +135,8 @@ def open_file(
     if data.is_copy:
         return data
     end = data.line_end()
+    if head.startswith(codecs.BOM_UTF8) and not {"\r", "\n"}.isdisjoint(header[0]):
+        end = None  # DuckDB takes the line break for the end of the heading
     return data.rewritten("utf-8-sig") if end is None else replace(data, end=end)
 
 
@@ -417,22 +419,21 @@ def text_and_number(cell: str, kind: str) -> tuple[str, str]:
     """
     if kind == "BOOLEAN":
         cell = f"CAST({cell} AS TINYINT)"
-    text, plain = f"CAST({cell} AS VARCHAR)", cell
+    text, number = f"CAST({cell} AS VARCHAR)", f"TRY_CAST({cell} AS DOUBLE)"
     exact = f"BETWEEN -{LARGEST_EXACT_INTEGER} AND {LARGEST_EXACT_INTEGER}"
-    fine = f"{cell} {exact}"
-    if not _NUMBERS.fullmatch(kind):
-        # DuckDB reads 1_000, but a file that holds it is wrong.
-        plain = f"CASE WHEN NOT contains({text}, '_') THEN {text} END"
-        whole = f"CASE WHEN {is_whole(plain)} THEN TRY_CAST({plain} AS HUGEINT) {exact} ELSE true"
-        # More digits than a HUGEINT has leave it NULL.
-        fine = f"(abs(TRY_CAST({plain} AS DOUBLE)) < {LARGEST_EXACT_INTEGER} OR {whole} END)"
-    number = f"TRY_CAST({plain} AS DOUBLE)"
     if kind in ("FLOAT", "DOUBLE"):
-        fine = "true"
-    return (
-        f"coalesce({text}, '')",
-        f"CASE WHEN isfinite({number}) AND coalesce({fine}, false) THEN {number} END",
-    )
+        fine = f"isfinite({cell})"
+    elif _NUMBERS.fullmatch(kind):
+        fine = f"{cell} {exact}"
+    else:
+        number = f"TRY_CAST({text} AS DOUBLE)"
+        # Most numbers are small; more digits than a HUGEINT has leave it NULL.
+        whole = f"coalesce(TRY_CAST({text} AS HUGEINT) {exact}, false)"
+        fine = f"abs({number}) < {LARGEST_EXACT_INTEGER} OR isfinite({number}) AND "
+        fine += f"CASE WHEN {is_whole(text)} THEN {whole} ELSE true END"
+        # DuckDB reads 1_000, but a file that holds it is wrong.
+        fine = f"({fine}) AND NOT contains({text}, '_')"
+    return f"coalesce({text}, '')", f"CASE WHEN {fine} THEN {number} END"
 
 
 def is_whole(text: str) -> str:

@@ -14,7 +14,7 @@ This brings narwhals, and is imported where there is a lazy frame.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -25,7 +25,7 @@ from purecover._inputs import label_masks, plain_labels, require_columns
 from purecover._progress import busy
 from purecover._typing import BoolArray
 from purecover.engines.bins import EXACT_LIMIT, TALLIES, Bins, Group, changed
-from purecover.engines.data_files import has_nothing, is_whole, text_and_number
+from purecover.engines.data_files import has_nothing, is_missing, is_whole, text_and_number
 from purecover.exceptions import MissingDependencyError
 
 MAX_SUB_BINS = 1 << 17
@@ -140,12 +140,14 @@ _OF_FILE = "_fault"
 _TEXT_FAULTS = {1: "missing", 2: _TOO_LARGE, 3: "not a finite number"}
 
 
-def settled(frame: Any, names: Mapping[str, str]) -> tuple[Any, dict[str, str]]:
+def settled(
+    frame: Any, names: Mapping[str, str], *, faults: bool = False
+) -> tuple[Any, dict[str, str]]:
     """Return a frame with the named columns, and what they are called in it, by role.
 
     To DuckDB Score is score, so that its columns are taken by their place. Its text is that of
-    files: blank cells are missing, and scores and weights are numbers where they are one beyond
-    doubt; next to each, a column says what is wrong with the others.
+    files: scores and weights are numbers where they are one beyond doubt. With ``faults``, which
+    cost time, a column next to each says what is wrong with the others, and blank words are null.
     """
     require_columns(names, list(frame.collect_schema().names()))
     if not frame.implementation.is_duckdb():
@@ -158,13 +160,14 @@ def settled(frame: Any, names: Mapping[str, str]) -> tuple[Any, dict[str, str]]:
         if kind == "VARCHAR":
             text, number = text_and_number(cell, kind)
             if role.split()[0] in NUMBERS:
+                cell = number
+            elif faults:
+                cell = f"CASE WHEN NOT {has_nothing(text)} THEN {cell} END"
+            if faults and cell == number:
                 cells.append(
                     f"CASE WHEN {number} IS NOT NULL THEN 0 WHEN {has_nothing(text)} THEN 1 "
                     f"WHEN {is_whole(text)} THEN 2 ELSE 3 END AS {column}{_OF_FILE}"
                 )
-                cell = number
-            else:
-                cell = f"CASE WHEN NOT {has_nothing(text)} THEN {cell} END"
         cells.append(f"{cell} AS {column}")
     return nw.from_native(relation.project(", ".join(cells))), columns
 
@@ -292,7 +295,7 @@ class Scan:
         labels: dict[str, object],
         keep: float | None = None,
     ) -> None:
-        self.names = dict(names)
+        self.names, self._given = dict(names), frame
         self.frame, self.places = settled(frame, names)
         self.schema = self.frame.collect_schema()
         for parameter in {*NUMBERS} & names.keys():
@@ -304,6 +307,8 @@ class Scan:
         self.by = "by" in names
         self.by_float = self.by and self.schema[self.places["by"]].is_float()
         self.labels = labels_of(self.frame, names["labeled"], self.places["labeled"], labels)
+        self._by_words = self.by and self.frame.implementation.is_duckdb()
+        self._by_words &= self.by and self.schema[self.places["by"]] == nw.String
         self.labels.refuse_many(self.frame)
         self.n_passes = self.level = 0
         score = self.places["score"]
@@ -390,7 +395,7 @@ class Scan:
         if n.size == 0:
             raise valid.bad_value("frame", "non-empty", "no rows at all")
         low, high = (columns[name].astype(np.float64) for name in ("pu_low", "pu_high"))
-        if self.n_passes == 1 and self._suspicious(key, low, high, labels):
+        if self.n_passes == 1 and self._suspicious(key, low, high, labels, columns.get("pu_by")):
             self.refuse_bad_rows()
         labeled, negative = self.labels.read(labels)
         unlabeled = ~labeled if negative is None else ~(labeled | negative)
@@ -406,16 +411,19 @@ class Scan:
         if not self.by:
             return {None: Bins.of(key, low, high, n, tallies)}
         found: dict[Group, Bins] = {}
-        names, which = np.unique(columns["pu_by"], return_inverse=True)
-        for i, name in enumerate(names.tolist()):
+        groups, which = np.unique(columns["pu_by"], return_inverse=True)
+        for i, name in enumerate(groups.tolist()):
             rows = np.flatnonzero(which == i)
             part = {tally: tallies[tally][rows] for tally in TALLIES}
             found[name] = Bins.of(key[rows], low[rows], high[rows], n[rows], part)
         return found
 
-    def _suspicious(self, key: Any, low: Any, high: Any, labels: Any) -> bool:
+    def _suspicious(self, key: Any, low: Any, high: Any, labels: Any, groups: Any) -> bool:
         """Whether there may be rows that cannot be counted."""
         if int(key.min()) < _BAD / 2 or self.labels.absent in labels:
+            return True
+        words = {*(labels if self.labels.of_file else ()), *(groups if self._by_words else ())}
+        if any(map(is_missing, words)):
             return True
         large = self._beyond("score") is not None
         return large and max(-float(low.min()), float(high.max())) >= valid.LARGEST_EXACT_INTEGER
@@ -432,11 +440,11 @@ class Scan:
             beyond |= value < -valid.LARGEST_EXACT_INTEGER
         return beyond
 
-    def _faults(self, parameter: str) -> list[tuple[str, str, Any]]:
+    def _faults(self, parameter: str, columns: Collection[str]) -> list[tuple[str, str, Any]]:
         """What may be wrong with a number, and expressions for whether that is so."""
         column = self.places[parameter]
         beyond = self._beyond(parameter)
-        if f"{column}{_OF_FILE}" in self.schema:
+        if f"{column}{_OF_FILE}" in columns:
             fault = nw.col(f"{column}{_OF_FILE}")
             return [(parameter, what, fault == code) for code, what in _TEXT_FAULTS.items()]
         faults = [(parameter, "missing", nw.col(column).is_null())]
@@ -445,23 +453,25 @@ class Scan:
     def refuse_bad_rows(self) -> None:
         """Count the rows that cannot be used, by kind, and complain if there are any."""
         dtype, score = self.schema[self.places["score"]], self._columns["pu_x"]
-        faults = self._faults("score")
+        frame, _ = settled(self._given, self.names, faults=True)
+        columns = frame.collect_schema().names()
+        faults = self._faults("score", columns)
         if dtype.is_float():
             faults.append(("score", "NaN", score.is_nan()))
             faults.append(("score", "infinite", ~score.is_between(-_LARGEST, _LARGEST)))
         faults.append(("labeled", "missing", self.labels.missing))
         if self.weighted:
             what = f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"
-            faults += self._faults("sample_weight")
+            faults += self._faults("sample_weight", columns)
             faults.append(("sample_weight", what, ~self._columns["pu_valid"]))
         if self.by:
             faults.append(("by", "missing", is_absent(self.places["by"], self.by_float)))
         kind = nw.lit(len(faults), nw.Int64)
         for i, (*_, fault) in reversed(list(enumerate(faults))):
             kind = nw.when(fault).then(nw.lit(i, nw.Int64)).otherwise(kind)
-        counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
-        columns = collected(counted)
-        rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
+        counted = frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
+        n = collected(counted)
+        rows = dict(zip(n["pu_kind"].tolist(), n["pu_n"].tolist(), strict=True))
         of_all = f"of {int(sum(rows.values())):,} rows"
         found = [(*fault[:2], int(rows[i])) for i, fault in enumerate(faults) if i in rows]
         if not found:
