@@ -276,6 +276,14 @@ def test_a_file_at_an_address(tmp_path: Path) -> None:
         pu.scan_files(f"file://{tmp_path}/b.csv")
 
 
+def test_numbers_of_rows_are_written_as_people_write_them(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{i % 9},{int(i < 133_450)},a\n" for i in range(140_000))
+    path.write_text(f"s,y,g\n{rows}")
+    found = call_main(capsys, "evaluate", path, "--by=g", *OPTIONS[:2])
+    assert " 133,450 " in found.out
+
+
 # Headings as people and programs write them.
 ODD = [
     *(
@@ -332,7 +340,15 @@ ODD = [
     by=st.booleans(),
     door=st.sampled_from(["one", "two", "jsonl", "parquet"]),
 )
-@example(["a\nb", "Y", "y"], ",", csv.QUOTE_ALL, "\n", bom=True, by=True, door="two")
+@example(
+    names=["a\nb", "Y", "é"],
+    delimiter=",",
+    quoting=csv.QUOTE_ALL,
+    end="\n",
+    bom=True,
+    by=True,
+    door="two",
+)
 @quick
 def test_headings_may_hold_anything(
     tmp_path: Path,
