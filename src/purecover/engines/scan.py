@@ -441,7 +441,7 @@ class Scan:
         return beyond
 
     def _faults(self, parameter: str, columns: Collection[str]) -> list[tuple[str, str, Any]]:
-        """What may be wrong with a number, and expressions for whether that is so."""
+        """Return faults that a number may have, each with an expression for whether it has one."""
         column = self.places[parameter]
         beyond = self._beyond(parameter)
         if f"{column}{_OF_FILE}" in columns:
