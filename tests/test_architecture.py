@@ -210,6 +210,14 @@ def test_optional_packages_are_imported_inside_functions() -> None:
     assert bad == []
 
 
+def test_what_reads_files_ends_lines_as_files_do() -> None:
+    """``str.splitlines`` also ends them at form feeds, NEL and U+2028, which stand in cells."""
+    folders = [PACKAGE / name for name in ("app", "audit", "cli", "engines", "monitoring")]
+    paths = [PACKAGE / "example.py", *(path for each in folders for path in each.rglob("*.py"))]
+    assert len(paths) > 20
+    assert [str(path) for path in paths if ".splitlines(" in path.read_text("utf-8")] == []
+
+
 @pytest.mark.parametrize(
     ("source", "module", "rule", "found"),
     [

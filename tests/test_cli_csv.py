@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purecover.cli.files import Request, Table, is_missing, read_table
-from purecover.cli.output import CommandError
+from purecover.cli.files import Request, Table, read_table
+from purecover.engines.data_files import is_missing
+from purecover.exceptions import PurecoverError
 
 REQUEST = Request({"score": "s", "labeled": "y"})
 
@@ -22,7 +23,7 @@ def read(folder: Path, text: str) -> Table | str:
     path.write_bytes(text.encode())
     try:
         return read_table(str(path), lambda _: REQUEST, ["s", "y"])
-    except CommandError as error:
+    except PurecoverError as error:
         return str(error).removeprefix(str(path))
 
 

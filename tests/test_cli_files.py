@@ -22,9 +22,9 @@ from tests.command_line import call_main
 
 import purecover as pu
 from purecover._folders import new_folder, private_folder
-from purecover.cli.files import sniff_delimiter
 from purecover.cli.look import peek
-from purecover.cli.output import CommandError
+from purecover.engines.data_files import sniff_delimiter
+from purecover.exceptions import PurecoverError
 
 N = 40
 SCORES = [((i * 37) % 101) / 100 for i in range(N)]
@@ -241,7 +241,7 @@ def test_the_page_refuses_parquet_that_unpacks_to_too_much(tmp_path: Path, colum
     path = tmp_path / "a.parquet"
     pl.DataFrame(columns).write_parquet(path)
     assert path.stat().st_size < 100_000
-    with pytest.raises(CommandError, match="but unpacks to"):
+    with pytest.raises(PurecoverError, match="but unpacks to"):
         peek(str(path), 2_000_000)
 
 
@@ -250,7 +250,7 @@ def test_the_page_measures_texts_of_parquet_while_it_reads(tmp_path: Path) -> No
     path = tmp_path / "a.parquet"
     rows = pa.table({"score": [1, 0] * 50, "labeled": ["p" * 100_000, "u"] * 50})
     pq.write_table(rows, path, compression="zstd")
-    with pytest.raises(CommandError, match="but unpacks to"):
+    with pytest.raises(PurecoverError, match="but unpacks to"):
         peek(str(path), 2_000_000)
     pq.write_table(rows[:30], path, compression="zstd", use_dictionary=False)
     size = pq.read_metadata(path).row_group(0).column(1).total_uncompressed_size
@@ -258,7 +258,7 @@ def test_the_page_measures_texts_of_parquet_while_it_reads(tmp_path: Path) -> No
     assert content.count(honest) == 1
     path.write_bytes(content.replace(honest, b"\x86" + b"\x80" * (len(honest) - 2) + b"\0"))
     assert pq.read_metadata(path).row_group(0).column(1).total_uncompressed_size == 3
-    with pytest.raises(CommandError, match="but unpacks to"):
+    with pytest.raises(PurecoverError, match="but unpacks to"):
         peek(str(path), 1_000_000)
 
 
@@ -272,7 +272,7 @@ def varint(number: int) -> bytes:
 def test_the_page_counts_bytes_while_it_unpacks(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(text.encode()) + gzip.compress(b"\n" * 2_000_000))
-    with pytest.raises(CommandError, match="unpacks to more than 1,000,000 bytes"):
+    with pytest.raises(PurecoverError, match="unpacks to more than 1,000,000 bytes"):
         peek(str(path), 1_000_000)
     assert [column["name"] for column in peek(str(path), 3_000_000)["columns"]][-1] == "labeled"
 
@@ -377,7 +377,7 @@ SKIPPABLE = b"P*M\x18" + (4).to_bytes(4, "little") + b"skip"
 def test_foreign_bytes(evaluate, file, content: bytes, says: str) -> None:
     for path in (file("a.csv", content), file("a.csv.zst", content)):
         assert says in evaluate(path)
-        with pytest.raises(CommandError, match=says):
+        with pytest.raises(PurecoverError, match=says):
             peek(str(path), 10**6)
 
 
@@ -386,7 +386,7 @@ def test_any_number_of_bad_cells_is_counted(evaluate, file, monkeypatch, large: 
     monkeypatch.setattr("purecover.cli.counting.LARGE", large)
     rows = ["x,1", *ROWS, *(["x,0"] * 3000)]
     message = evaluate(file("a.csv", csv_text(rows=rows)))
-    assert "3001 bad cells in column 'score' (row 1 'x' is not a number, row 42" in message
+    assert "3,001 bad cells in column 'score' (row 1 'x' is not a number, row 42" in message
 
 
 def test_copies_are_removed(evaluate, tmp_path: Path, monkeypatch) -> None:
@@ -448,7 +448,7 @@ def test_a_command_at_any_moment_removes_no_folder_of_another(tmp_path: Path, mo
 
 
 def test_an_endless_line_is_refused(evaluate, file, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.cli.files.MAX_LINE", 1000)
+    monkeypatch.setattr("purecover.engines.data_files.MAX_LINE", 1000)
     assert "Maximum line size" in evaluate(file("a.csv", csv_text() + "9" * 5000))
 
 

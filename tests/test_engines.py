@@ -258,7 +258,7 @@ BAD = {
         gaps((SCORES["plain"] * 9).astype(np.int64), at=[7], value=2**53 + 1),
         LABELED,
         "score",
-        r"integers beyond 2\*\*53, which float64 cannot represent exactly, got 1",
+        r"integers and decimals beyond 2\*\*53, which float64 cannot represent exactly, got 1",
     ),
 }
 

@@ -128,6 +128,7 @@ def test_the_interval_is_that_of_the_library(figure: str, tmp_path: Path) -> Non
     report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judging.judged())
     auc = report.intervals["roc_auc"]
     same = {"alpha": both.alpha, "precision": both.purity[0], "auc": auc}[figure]
+    assert re.search(r"\d -?\d", judging.words(now)) is None  # as in "score >= 0.83 0.78"
     assert now.estimate == pytest.approx(same.estimate, abs=0.005)
     assert now.low == pytest.approx(same.low, abs=0.015)
     assert now.high == pytest.approx(same.high, abs=0.015)

@@ -67,7 +67,7 @@ class TestRatio:
         edges = np.append(ratio.counts.thresholds, -np.inf)
         tpr, fpr = np.append(0, WORLD.tpr(edges[:-1])), np.append(0, WORLD.fpr(edges[:-1]))
         true = np.diff(tpr) / np.diff(ALPHA * tpr + (1 - ALPHA) * fpr)
-        assert unlabeled @ np.abs(found - true) < 0.02
+        assert unlabeled @ np.abs(found - true) < 0.03
 
     @pytest.mark.parametrize(("n_labeled", "n_unlabeled"), [(200, 4000), (4000, 200), (600, 600)])
     def test_each_side_varies_as_its_own_rows_let_it(

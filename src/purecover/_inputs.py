@@ -449,6 +449,21 @@ def refuse_missing(
         )
 
 
+def plain_labels(texts: Sequence[str], *labels: Any) -> tuple[list[Any], ...]:
+    """Values of text, and the labels named by a caller, as numbers if all of the values are."""
+    # A column of truth values comes as 1 and 0.
+    truth = {"true": "1", "t": "1", "false": "0", "f": "0"}
+    named = list(labels)
+    try:
+        values: list[Any] = [float(text) for text in texts]
+    except ValueError:
+        return list(texts), named
+    for i, label in enumerate(named):
+        with suppress(ValueError, AttributeError):  # no number, or none
+            named[i] = float(truth.get(label.strip().casefold(), label))
+    return values, named
+
+
 def _several(values: np.ndarray[Any, Any]) -> bool:
     """Whether values differ."""
     if values.dtype.kind in "biuf":

@@ -380,6 +380,8 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
             raise too_large(parameter, f"a largest size of {largest}")
     with np.errstate(over="ignore"):  # long doubles that overflow are refused as infinite below
         numbers_ = np.asarray(array, dtype=np.float64)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        _refuse_rounded(parameter, array, numbers_)
     finite = np.isfinite(numbers_)
     if not finite.all():
         bad = int(np.flatnonzero(~finite)[0])
@@ -387,6 +389,14 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
         hint = "drop or impute those rows first; purecover never drops rows in silence"
         raise bad_value(parameter, "finite everywhere", got, hint)
     return numbers_
+
+
+def _refuse_rounded(parameter: str, array: np.ndarray[Any, Any], doubles: FloatArray) -> None:
+    """Refuse long doubles that have another value as doubles, where these are no fractions."""
+    beyond = (np.abs(doubles) >= LARGEST_EXACT_INTEGER) & (array != doubles) & np.isfinite(array)
+    if beyond.any():
+        first = int(np.flatnonzero(beyond)[0])
+        raise too_large(parameter, f"{array[first]} at row {first}")
 
 
 def _from_objects(parameter: str, array: np.ndarray[Any, Any]) -> FloatArray:
@@ -399,12 +409,17 @@ def _from_objects(parameter: str, array: np.ndarray[Any, Any]) -> FloatArray:
         # Only what is a number: NumPy would also take in dates, and complex numbers by halves.
         if not is_number(value):
             raise bad_type(parameter, "numeric", value)
-        if isinstance(value, numbers.Integral) and abs(int(value)) > LARGEST_EXACT_INTEGER:
+        # These are exact: their neighbors are other numbers.
+        exact = isinstance(value, numbers.Rational)
+        exact |= isinstance(value, Decimal) and value.is_finite()
+        if exact and abs(value) > LARGEST_EXACT_INTEGER:
             raise too_large(parameter, f"{show(value)} at row {i}")
         try:
             out[i] = float(value)
         except (ValueError, OverflowError) as error:  # a signaling NaN; a number beyond floats
             raise bad_value(parameter, "finite everywhere", f"{show(value)} at row {i}") from error
+        if isinstance(value, np.longdouble):
+            _refuse_rounded(parameter, np.array([value]), out[i : i + 1])
     return out
 
 
@@ -415,10 +430,10 @@ def is_number(value: object) -> bool:
 
 
 def too_large(parameter: str, got: str) -> InvalidInputError:
-    """The refusal of integers that 64-bit floats round to one another."""
+    """The refusal of exact numbers that 64-bit floats round to one another."""
     return bad_value(
         parameter,
-        "free of integers beyond 2**53, which float64 cannot represent exactly",
+        "free of integers and decimals beyond 2**53, which float64 cannot represent exactly",
         got,
         "subtract an offset, or pass ranks instead",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from importlib.resources import files
@@ -83,7 +84,7 @@ def load_example() -> ExampleScores:
     >>> round(float(example.truth[unlabeled].mean()), 4)
     0.4048
     """
-    rows = np.loadtxt(example_csv().decode().splitlines(), delimiter=",", skiprows=1)
+    rows = np.loadtxt(io.BytesIO(example_csv()), delimiter=",", skiprows=1)
     about = json.loads((_FOLDER / "example_scores.json").read_text(encoding="utf-8"))
     return ExampleScores(
         scores=rows[:, 0].copy(),

@@ -406,7 +406,7 @@ def _labeled_share(counts: ScoreCounts) -> float:
     check_counts(counts)
     share = counts.labeled_share
     if not share < 1:  # by rounding
-        got = f"{counts.n_labeled:g} labeled and {counts.n_unlabeled:g} unlabeled"
+        got = f"{counts.n_labeled:,.10g} labeled and {counts.n_unlabeled:,.10g} unlabeled"
         raise valid.bad_value("counts", "of comparable numbers on both sides", got)
     return share
 

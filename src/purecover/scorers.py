@@ -108,8 +108,8 @@ class PUScorer:
             found = fresh.fit(counts).proportions_
         except IdentifiabilityError as error:
             raise IdentifiabilityError(
-                f"{{function}} cannot estimate alpha and beta from the {counts.n_labeled:g} "
-                f"labeled and {counts.n_unlabeled:g} unlabeled rows of a fold. {error}"
+                f"{{function}} cannot estimate alpha and beta from the {counts.n_labeled:,.10g} "
+                f"labeled and {counts.n_unlabeled:,.10g} unlabeled rows of a fold. {error}"
             ) from error
         return self._given.estimated(found)
 

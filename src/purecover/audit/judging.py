@@ -324,7 +324,8 @@ class Judging:
             f"{each:.{2 if interval.width > _WIDE else 3}f}"
             for each in (interval.estimate, interval.low, interval.high)
         )
-        return f"{self.name} {value}, {low} to {high} (95 % interval)"
+        verb = " is" if self.figure == "precision" else ""  # its name ends with a number
+        return f"{self.name}{verb} {value}, {low} to {high} (95 % interval)"
 
     def _known(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
         """Return the interval of the figure, draws of it, and of the purity of each stratum."""

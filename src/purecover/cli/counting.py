@@ -13,11 +13,19 @@ import numpy as np
 
 from purecover._validation import show
 from purecover.cli import files
-from purecover.cli.files import DataFile, Request, Words
+from purecover.cli.files import Request, Words
 from purecover.cli.output import CommandError, note, refuse
 from purecover.cli.rows import Columns, mark_of_negatives, read_labels
 from purecover.counts import ScoreCounts
-from purecover.engines.files import FORMATS, check_different, check_one_format, matching, suffix_of
+from purecover.engines.data_files import (
+    FORMATS,
+    DataFile,
+    identifier,
+    is_missing,
+    quoted,
+    suffix_of,
+)
+from purecover.engines.files import check_different, check_one_format, matching
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate
@@ -141,10 +149,10 @@ def _with_labels(
     """Return the rows with labels 1, 0 (unlabeled) and -1, and what marks known negatives."""
     rows = files.relation(data, request)
     column = request.columns["labeled"]
-    name = files.identifier(column)
+    name = identifier(column)
     query = f"SELECT {name}, count(*) FROM found GROUP BY 1 LIMIT {_MOST_LABELS}"
     sizes: dict[str, int] = dict(sorted(rows.query("found", query).fetchall()))
-    n_blank = sum(n for text, n in sizes.items() if files.is_missing(text))
+    n_blank = sum(n for text, n in sizes.items() if is_missing(text))
     if n_blank and not columns.missing_is_unlabeled:
         files.complain(data, request)
     if columns.missing_is_unlabeled:
@@ -152,9 +160,7 @@ def _with_labels(
     source["n_rows"] = sum(sizes.values())
     words = Words(np.arange(len(sizes)), tuple(sizes))
     codes = read_labels(about, column, words, columns)
-    cases = (
-        f"WHEN {files.quoted(text)} THEN {code}" for text, code in zip(sizes, codes, strict=True)
-    )
+    cases = (f"WHEN {quoted(text)} THEN {code}" for text, code in zip(sizes, codes, strict=True))
     coded = f"SELECT * REPLACE (CASE {name} {' '.join(cases)} END AS {name}) FROM found"
     return rows.query("found", coded), mark_of_negatives(codes)
 

@@ -1,25 +1,16 @@
-"""Files of data, read by DuckDB: CSV, TSV, JSON and Parquet, plain or gzipped, one or many.
-
-All cells of text come as text, and DuckDB turns into numbers what is one beyond doubt.
-"""
+"""Columns of data files by their role in a command, one file or many, and complaints of cells."""
 
 from __future__ import annotations
 
-import codecs
-import csv
 import gzip
-import io
 import math
 import re
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from glob import escape
-from itertools import islice
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +18,13 @@ import duckdb
 import numpy as np
 
 from purecover._folders import private_folder
-from purecover._progress import busy
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover.cli.output import STDIO, CommandError, option
-from purecover.documents.formats import cut
-from purecover.engines.files import FORMATS, duckdb_connection, suffix_of
+from purecover.documents.formats import number_of
+from purecover.engines import data_files
+from purecover.engines.data_files import DataFile, has_nothing, identifier, is_missing, quoted
+from purecover.engines.files import duckdb_connection
 
 OBVIOUS = {
     "score": (
@@ -45,30 +37,8 @@ OBVIOUS = {
     "groups": ("group", "groups", "group_id"),
 }  # fmt: skip
 """Names by which a column is recognized if none is given."""
-
-_TABS = (".tsv", ".tab", ".pin")
-"""Suffixes of files whose columns are separated by tabs."""
-_PROTEINS = ("proteins", "proteinids")
-"""A last column whose cells Percolator separates like columns, as many as there are proteins."""
-DELIMITERS = (",", ";", "\t", "|")
-MAX_LINE = 1 << 24
-"""The longest line, in bytes."""
-_HEAD = 1 << 20
-_SAMPLE = 20
 _EXAMPLES = 3
 """Bad cells of a column that a message shows."""
-_MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
-# An object, or an array of them: a header such as [score],[labeled] is neither.
-_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
-_GZIP = b"\x1f\x8b"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_FOREIGN = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF"}
-# Types that are numbers to DuckDB; cells of all others are read as texts.
-_NUMBERS = re.compile(
-    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\([0-9,]+\)"
-)
-_RECODE = "write it as UTF-8, such as by iconv -f latin1 -t utf-8 FILE."
-_OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled": 1}.'
 
 
 @dataclass(frozen=True)
@@ -179,7 +149,7 @@ def read_table(
 ) -> Table:
     """Read the columns that ``request`` chooses from those available."""
     with opened([file], asked) as (data,):
-        return data.table(request(list(data.names)))
+        return _table(data, request(list(data.names)))
 
 
 @contextmanager
@@ -192,107 +162,37 @@ def opened(
     """
     names = frozenset(name for name in asked if name is not None)
     with private_folder() as folder, duckdb_connection(folder) as connection:
+
+        def open_file(file: str) -> DataFile:
+            path = _unpacked(file, folder, limit)
+            source, suffix = name_of(file), data_files.suffix_of(file)
+            return data_files.open_file(
+                connection, folder, path, source=source, suffix=suffix, asked=names
+            )
+
         try:
-            yield [_open(connection, folder, file, names, limit) for file in files]
+            yield [open_file(file) for file in files]
         except duckdb.OutOfMemoryException as error:
             raise MemoryError from error
 
 
-def _open(
-    connection: Any, folder: Path, file: str, asked: frozenset[str], limit: int | None
-) -> DataFile:
-    """Return the file with its format and its columns."""
-    source, path = name_of(file), _on_disk(file, folder)
-    head = _first_bytes(path)
-    packed = head.startswith(_GZIP)
-    if packed:
-        with _unpacking(source), gzip.open(path) as unpacked:
-            head = unpacked.read(_HEAD)
-            if limit is not None or head.lstrip().startswith((b"PAR1", b"[")):
-                unpacked.seek(0)
-                path, packed = _copied(unpacked, folder, file, limit), False
-    suffix = suffix_of(file)
-    kind = FORMATS.get(suffix) or ("jsonl" if _JSON.match(head) else "csv")
-    if head.startswith(b"PAR1"):
-        kind = "parquet"
-    data = DataFile(connection, folder, source, path, kind, packed=packed)
-    if kind == "parquet":
-        return data.described()
-    _refuse_binary(source, head)
-    if head.startswith(_UTF16) or (kind == "jsonl" and head.startswith(codecs.BOM_UTF8)):
-        data = data.rewritten("utf-16" if head.startswith(_UTF16) else "utf-8-sig")
-        head = _first_bytes(data.path)
-    if kind == "jsonl":
-        first = head.strip()
-        if first in (b"", b"[]"):
-            raise CommandError(f"{source} is empty.\nHint: {_OBJECTS}")
-        with Path(data.path).open("rb") as raw:
-            raw.seek(-min(4096, raw.seek(0, 2)), 2)
-            if first.startswith(b"[") and not raw.read().rstrip().endswith(b"]"):
-                raise CommandError(  # DuckDB takes an array that was cut off
-                    f"{source} starts like a JSON array but does not end like one.\n"
-                    f"Hint: {_OBJECTS}"
-                )
-        return data.described()
-    try:  # the head may end within a character
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
-    except UnicodeDecodeError as error:
-        raise CommandError(
-            f"{source} is not utf-8 text: {error.reason}.\nHint: {_RECODE}"
-        ) from error
-    lines = text.splitlines(keepends=True)
-    blank = next((i for i, line in enumerate(lines) if line.strip()), None)
-    if blank is None:
-        raise CommandError(
-            f"{source} is empty.\n"
-            "Hint: the first line must name the columns, such as score,labeled."
-        )
-    lines = lines[blank:]
-    delimiter = "\t" if suffix in _TABS else sniff_delimiter(lines[:_SAMPLE], asked)
-    header = next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
-    names = tuple(name.strip() for name in header)
-    data = replace(data, delimiter=delimiter, names=names)
-    joins = delimiter == "\t" and names[-1].casefold() in _PROTEINS
-    if blank or joins:  # DuckDB may lose rows after blank lines
-        width = len(names) if joins else None
-        data = data.rewritten("utf-8-sig", partial(_tidied, n_blank=blank, width=width))
-    with suppress(ValueError):
-        for name in names:
-            float(name)
-        raise CommandError(
-            f"{source} starts with numbers ({', '.join(map(show, names[:5]))}) instead of "
-            "column names.\nHint: put a line such as score,labeled first."
-        )
-    return data
-
-
-def _on_disk(file: str, folder: Path) -> str:
-    """A path that can be read as often as need be."""
+def _unpacked(file: str, folder: Path, limit: int | None) -> str:
+    """A path that can be read as often as need be, and under a limit needs no unpacking."""
     if file == STDIO:
-        return _copied(sys.stdin.buffer, folder)
-    try:
-        file.encode()
-        with Path(file).open("rb") as raw:
-            return file if raw.seekable() else _copied(raw, folder)
-    except FileNotFoundError:
-        raise CommandError(f"there is no file {show(file)}.") from None
-    except UnicodeError:
-        raise CommandError(
-            f"{show(file)} cannot be opened: its name is not UTF-8.\n"
-            "Hint: give it another name, or read it from standard input: purecover ... - < FILE"
-        ) from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise CommandError(f"{show(file)} cannot be opened: {reason}.") from error
-
-
-def _copied(stream: Any, folder: Path, file: str = STDIO, limit: int | None = None) -> str:
-    """A copy of what comes from a stream, unless that is too much."""
+        path = data_files.copied(sys.stdin.buffer, folder)
+    else:
+        path = data_files.on_disk(file, folder)
+    if limit is None or not data_files.first_bytes(path).startswith(data_files.GZIP):
+        return path
     size = 0
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
-        while part := stream.read(_HEAD):
+    with (
+        tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy,
+        data_files.unpacking(name_of(file)),
+        gzip.open(path) as unpacked,
+    ):
+        while part := unpacked.read(data_files.PART):
             size += len(part)
-            if limit is not None and size > limit:
+            if size > limit:
                 raise too_much(file, f"more than {limit:,} bytes", limit)
             copy.write(part)
     return copy.name
@@ -306,347 +206,118 @@ def too_much(file: str, found: str, limit: int) -> CommandError:
     )
 
 
-def _first_bytes(path: str) -> bytes:
-    with Path(path).open("rb") as raw:
-        return raw.read(_HEAD)
-
-
-@contextmanager
-def _unpacking(source: str) -> Iterator[None]:
-    """Complaints of a gzip file that is damaged."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise CommandError(
-            f"{source} is a damaged gzip file: {error}.\nHint: was it copied completely?"
-        ) from error
-
-
-def _refuse_binary(source: str, head: bytes) -> None:
-    what = next((what for magic, what in _FOREIGN.items() if head.startswith(magic)), None)
-    if what is None and b"\0" in head and not head.startswith(_UTF16):
-        what = "binary data, not text"
-    if what is not None:
-        raise CommandError(
-            f"{source} is {what}, which purecover does not read.\n"
-            "Hint: export it as CSV, TSV, JSON lines (each also gzipped) or Parquet."
-        )
-
-
-def sniff_delimiter(sample: list[str], asked: frozenset[str]) -> str:
-    """The delimiter that finds the wanted names, then the one that splits evenly, then most."""
-
-    def merit(delimiter: str) -> tuple[int, bool, int]:
-        try:
-            rows = [r for r in csv.reader(sample, delimiter=delimiter, skipinitialspace=True) if r]
-        except csv.Error:
-            return 0, False, 0
-        header = [name.strip() for name in rows[0]] if rows else []
-        even = len(header) > 1 and all(len(row) == len(header) for row in rows[1:])
-        return len(asked.intersection(header)), even, len(header)
-
-    return max(DELIMITERS, key=merit)
-
-
-def _tidied(lines: Iterable[str], n_blank: int, width: int | None) -> Iterator[str]:
-    """Lines without the first blank ones; those of Percolator have ``width`` cells.
-
-    All proteins of a row become one cell, and a row of directions is left out.
-    """
-    for line in islice(lines, n_blank, None):
-        cells = line.rstrip("\n").split("\t")
-        if width is None:
-            yield line
-        elif cells[0].casefold() != "defaultdirection":
-            proteins = ";".join(cells[width - 1 :]).replace('"', "'")
-            yield "\t".join([*cells[: width - 1], proteins])
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """A file on disk and its columns; text is UTF-8, perhaps gzipped.
-
-    ``types`` are those of DuckDB where the file itself has any.
-    """
-
-    connection: Any
-    folder: Path
-    source: str
-    path: str
-    kind: str
-    names: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    delimiter: str = ","
-    packed: bool = False
-    is_copy: bool = False
-
-    @property
-    def folders(self) -> dict[str, str]:
-        """Columns that are in no file but in the name of its folder, such as day=2026-01-01."""
-        parts = [part.partition("=") for part in Path(self.path).parent.parts]
-        return {name: value for name, sign, value in parts if sign and name not in self.names}
-
-    def scan(
-        self, columns: Collection[str], paths: Sequence[str] = (), *, lenient: bool = False
-    ) -> str:
-        """Return the SQL after FROM for this file or several of its form; columns are c0, c1, ...
-
-        If it is ``lenient``, rows of CSV with a wrong number of fields are left out.
-        """
-        # To DuckDB each name is a pattern. A folder called score=3 is no column.
-        files = ", ".join(quoted(escape(path)) for path in paths or [self.path])
-        files = f"[{files}], hive_partitioning=false"
-        if self.kind == "parquet":
-            # DuckDB calls the second of score and Score Score_1.
-            named = ", ".join(f"c{i}" for i in range(len(self.names)))
-            return f"read_parquet({files})" + (f" AS parquet({named})" if named else "")
-        files += f", compression={'gzip' if self.packed else 'uncompressed'!r}"
-        if self.kind == "jsonl":
-            asked = {f"c{i}": name for i, name in enumerate(self.names) if name in columns}
-            types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in asked.values())
-            how, cell = f"({files}, columns={{{types}}}", identifier
-            if len({name.casefold() for name in asked.values()}) < max(len(asked), 1):
-                how, cell = f"_objects({files}", pointer  # which knows Score from score
-            cells = ", ".join(f"{cell(name)} AS {place}" for place, name in asked.items())
-            how += f", maximum_object_size={MAX_LINE})"
-            return f"(SELECT {cells or 'json'} FROM read_json{how})"
-        types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
-        return (
-            f"read_csv({files}, columns={{{types}}}, auto_detect=false, header=true, "
-            f"delim={quoted(self.delimiter)}, quote='\"', escape='\"', "
-            f"max_line_size={MAX_LINE}, ignore_errors={lenient})"
-        )
-
-    def cell(self, index: int) -> tuple[str, str]:
-        """A cell of a column as text, and as a finite number or NULL."""
-        cell = f"c{index}"
-        kind = self.types[index] if self.types else "VARCHAR"
-        if kind == "BOOLEAN":
-            cell = f"CAST({cell} AS TINYINT)"
-        text, plain, whole = f"CAST({cell} AS VARCHAR)", cell, "true"
-        if not _NUMBERS.fullmatch(kind):
-            # DuckDB reads 1_000, but a file that holds it is wrong.
-            plain = f"CASE WHEN NOT contains({text}, '_') THEN {text} END"
-            whole = f"regexp_full_match(trim({plain}), '[+-]?[0-9]+')"
-        number = f"TRY_CAST({plain} AS DOUBLE)"
-        fine = f"isfinite({number})"
-        if kind not in ("FLOAT", "DOUBLE"):
-            # Larger integers are rounded to one another; what is written as a float is one.
-            fine += f" AND (abs({number}) <= {LARGEST_EXACT_INTEGER} OR NOT {whole})"
-        return f"coalesce({text}, '')", f"CASE WHEN {fine} THEN {number} END"
-
-    def select(self, request: Request, names: Iterable[str]) -> str:
-        """Columns in the order of roles, under these names."""
-        cells = []
-        for (role, column), name in zip(request.columns.items(), names, strict=True):
-            if column in self.folders:
-                text = quoted(self.folders[column])
-                number = f"TRY_CAST({text} AS DOUBLE)"
-            else:
-                require_column(self.source, column, self.names, "as the files before it have")
-                text, number = self.cell(self.names.index(column))
-            cells.append(f"{number if role in request.numbers else text} AS {identifier(name)}")
-        return ", ".join(cells)
-
-    @busy()
-    def run(self, query: str) -> list[tuple[Any, ...]]:
-        """Return what a query of this file finds."""
-        try:
-            found: list[tuple[Any, ...]] = self.connection.execute(query).fetchall()
-        except duckdb.OutOfMemoryException:
-            raise
-        except duckdb.Error as error:
-            raise self.explained(error) from error
-        return found
-
-    def described(self) -> DataFile:
-        """The file with its columns, where DuckDB finds them."""
-        if self.kind == "parquet":
-            types = tuple(row[1] for row in self.run(f"DESCRIBE SELECT * FROM {self.scan(())}"))
-            found, within = [], 0
-            schema = f"parquet_schema({quoted(escape(self.path))})"
-            for name, children in self.run(f"SELECT name, num_children FROM {schema}")[1:]:
-                if not within:
-                    found.append(name)
-                within += (children or 0) - (within > 0)
-            return replace(self, names=tuple(found), types=types)
-        first = self.run(f"SELECT json_keys(json) FROM {self.scan(())} LIMIT 100")
-        names = tuple(dict.fromkeys(name for (keys,) in first for name in keys))
-        if not names:
-            raise CommandError(f"{self.source} does not hold JSON objects.\nHint: {_OBJECTS}")
-        return replace(self, names=names)
-
-    def table(self, request: Request) -> Table:
-        """The columns as arrays; complains of all bad cells at once."""
-        columns = request.columns
-        names = {role: f"r{i}" for i, role in enumerate(columns)}
-        try:
-            cells, scan = self.select(request, names.values()), self.scan(columns.values())
-            self.run(f"CREATE TEMP TABLE found AS SELECT {cells} FROM {scan}")
-        except CommandError:
-            # Lines may end in different ways, of which DuckDB takes one.
-            if self.is_copy or self.kind != "csv":
-                raise
-            return self.rewritten("utf-8-sig").table(request)
-        shown = [names[role] for role in request.numbers]
-        words = [role for role in columns if role not in request.numbers]
-        counted = ", ".join(["count(*)", *(f"count({name})" for name in shown)])
-        ((n_rows, *n_numbers),) = self.run(f"SELECT {counted} FROM found")
-        if n_rows == 0:
-            raise CommandError(
-                f"{self.source} has no rows of data, only column names.\n"
-                "Hint: was the file written completely?"
-            )
-        odd = any(n < n_rows for n in n_numbers)
-        values: dict[str, tuple[str, ...]] = {}
-        for role in words:
-            name = names[role]
-            distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
-            values[role] = tuple(value for (value,) in self.run(distinct))
-            odd |= role not in request.blanks and any(map(is_missing, values[role]))
-            self.run(f"CREATE TEMP TYPE words_{name} AS ENUM ({distinct})")
-            shown.append(f"enum_code(CAST({name} AS words_{name})) AS {name}")
-        if odd:
-            self.refuse_odd_cells(request)
-        arrays = self.connection.execute(f"SELECT {', '.join(shown)} FROM found").fetchnumpy()
-        return Table(
-            columns,
-            {role: np.asarray(arrays[names[role]]) for role in request.numbers},
-            {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in words},
-        )
-
-    def refuse_odd_cells(self, request: Request) -> None:
-        """Raise an error for all cells that are invalid in their column, with the first few."""
-        sentences, cells, bad = [], [], {}
-        signs = ", ".join(map(quoted, sorted(_MISSING)))
-        for role, column in request.columns.items():
-            if column in self.folders or role in request.blanks:
-                continue
-            text, number = self.cell(self.names.index(column))
-            odd = f"lower(trim({text}, e' \\t\\n\\r\\x0b\\x0c')) IN ({signs})"
-            if role in request.numbers:
-                odd = f"{number} IS NULL"
-            rows = self.run(
-                "SELECT place, cell, count(*) OVER () FROM (SELECT row_number() OVER () AS place, "
-                f"{text} AS cell, {odd} AS odd FROM {self.scan([column])}) "
-                f"WHERE odd ORDER BY place LIMIT {_EXAMPLES}"
-            )
-            examples = []
-            for place, cell, n in rows:
-                if role in request.numbers and is_too_large(cell):
-                    where = f"{show(cell)} in row {place} of column {show(column)} of {self.source}"
-                    raise too_large(role.split()[0], where)
-                examples.append(f"row {place} {show(cell) + ' ' if cell else ''}{fault_of(cell)}")
-                cells.append(cell.strip())
-                bad[role] = n
-            if role in bad:
-                many = "1 bad cell" if bad[role] == 1 else f"{bad[role]} bad cells"
-                shown = ", ".join(examples) + (", ..." if bad[role] > len(rows) else "")
-                sentences.append(f"{many} in column {show(column)} ({shown})")
-        if not bad:
-            return
-        ((n_rows,),) = self.run(f"SELECT count(*) FROM {self.scan(self.names[:1])}")
-        if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in cells):
-            hint = "take the percent signs out of the column; scores may have any scale."
-        elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in cells):
-            hint = "write decimal points, and take out commas that separate thousands."
-        elif any(n == n_rows > 1 for n in bad.values()):
-            hint = "not one cell can be used: is that the right column?"
+def _cells(data: DataFile, request: Request, names: Iterable[str]) -> str:
+    """The SQL of columns in the order of roles, under these names."""
+    cells = []
+    for (role, column), name in zip(request.columns.items(), names, strict=True):
+        if column in data.folders:
+            text = quoted(data.folders[column])
+            number = f"TRY_CAST({text} AS DOUBLE)"
         else:
-            hint = "purecover never drops rows by itself; correct those cells first."
-            if "labeled" in bad:
-                way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
-                hint = way if len(bad) == 1 else f"{way} {hint}"
-        raise CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
+            require_column(data.source, column, data.names, "as the files before it have")
+            text, number = data.cell(data.names.index(column))
+        cells.append(f"{number if role in request.numbers else text} AS {identifier(name)}")
+    return ", ".join(cells)
 
-    def rewritten(
-        self, encoding: str, change: Callable[[Iterable[str]], Iterable[str]] = iter
-    ) -> DataFile:
-        """A copy in UTF-8, with line ends of one kind and lines perhaps changed."""
-        opener: Any = gzip.open if self.packed else open
-        number = 0
-        try:
-            with (
-                tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as copy,
-                _unpacking(self.source),
-                opener(self.path, "rb") as raw,
-                io.TextIOWrapper(raw, encoding=encoding) as text,
-            ):
-                for number, line in enumerate(change(text), start=1):  # noqa: B007 - for errors
-                    copy.write(line.rstrip("\n").encode() + b"\n")
-        except UnicodeError as error:
-            raise CommandError(
-                f"{self.source} is not {encoding.removesuffix('-sig')} text, in line {number + 1} "
-                f"or below.\nHint: {_RECODE}"
-            ) from error
-        return replace(self, path=copy.name, packed=False, is_copy=True)
 
-    def explained(self, error: duckdb.Error) -> CommandError:
-        """Return an error for a file that DuckDB cannot read, with the line and the reason."""
-        said = re.split(r"Possible|\nLINE 1|\n  file|\nTry setting", str(error))[0]
-        said = said.replace(self.path, Path(self.source).name)
-        said = "; ".join(cut(line.strip(), 200) for line in said.splitlines() if line.strip())
-        said = said.removeprefix("Invalid Input Error: ").strip()
-        quotes = "cells that hold the delimiter or a quote stand in quotes, and quotes in pairs."
-        kind, hint = {
-            "csv": ("CSV", quotes),
-            "parquet": ("Parquet", "was it written or copied completely?"),
-        }.get(self.kind, ("JSON", _OBJECTS))
-        hint = _RECODE if "unicode" in said else hint
-        return CommandError(
-            f"{self.source} cannot be read as {kind}: {said.rstrip('.')}.\nHint: {hint}"
+def _table(data: DataFile, request: Request) -> Table:
+    """The columns as arrays; complains of all bad cells at once."""
+    columns = request.columns
+    names = {role: f"r{i}" for i, role in enumerate(columns)}
+    cells, scan = _cells(data, request, names.values()), data.scan(columns.values())
+    data.run(f"CREATE TEMP TABLE found AS SELECT {cells} FROM {scan}")
+    shown = [names[role] for role in request.numbers]
+    words = [role for role in columns if role not in request.numbers]
+    counted = ", ".join(["count(*)", *(f"count({name})" for name in shown)])
+    ((n_rows, *n_numbers),) = data.run(f"SELECT {counted} FROM found")
+    if n_rows == 0:
+        raise data.without_rows()
+    odd = any(n < n_rows for n in n_numbers)
+    values: dict[str, tuple[str, ...]] = {}
+    for role in words:
+        name = names[role]
+        distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
+        values[role] = tuple(value for (value,) in data.run(distinct))
+        odd |= role not in request.blanks and any(map(is_missing, values[role]))
+        data.run(f"CREATE TEMP TYPE words_{name} AS ENUM ({distinct})")
+        shown.append(f"enum_code(CAST({name} AS words_{name})) AS {name}")
+    if odd:
+        _refuse_odd_cells(data, request)
+    arrays = data.connection.execute(f"SELECT {', '.join(shown)} FROM found").fetchnumpy()
+    return Table(
+        columns,
+        {role: np.asarray(arrays[names[role]]) for role in request.numbers},
+        {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in words},
+    )
+
+
+def _refuse_odd_cells(data: DataFile, request: Request) -> None:
+    """Raise an error for all cells that are invalid in their column, with the first few."""
+    sentences, cells, bad = [], [], {}
+    for role, column in request.columns.items():
+        if column in data.folders or role in request.blanks:
+            continue
+        index = data.names.index(column)
+        text, number = data.cell(index)
+        odd = f"{number} IS NULL" if role in request.numbers else has_nothing(text)
+        rows = data.run(
+            "SELECT place, cell, count(*) OVER () FROM (SELECT row_number() OVER () AS place, "
+            f"{text} AS cell, {odd} AS odd FROM {data.scan([column])}) "
+            f"WHERE odd ORDER BY place LIMIT {_EXAMPLES}"
         )
+        examples = []
+        for place, cell, n in rows:
+            if role in request.numbers and _is_too_large(cell, bool(data.types)):
+                where = f"{show(cell)} in row {place} of column {show(column)} of {data.source}"
+                raise too_large(role.split()[0], where)
+            examples.append(f"row {place} {show(cell) + ' ' if cell else ''}{fault_of(cell)}")
+            cells.append(cell.strip())
+            bad[role] = n
+        if role in bad:
+            many = number_of(bad[role], "bad cell")
+            shown = ", ".join(examples) + (", ..." if bad[role] > len(rows) else "")
+            sentences.append(f"{many} in column {show(column)} ({shown})")
+    if not bad:
+        return
+    ((n_rows,),) = data.run(f"SELECT count(*) FROM {data.scan(data.names[:1])}")
+    if all(re.fullmatch(r"[+-]?\d+([.,]\d*)?\s*%", cell) for cell in cells):
+        hint = "take the percent signs out of the column; scores may have any scale."
+    elif any(re.fullmatch(r"[+-]?\d*(,\d+)+(\.\d*)?", cell) for cell in cells):
+        hint = "write decimal points, and take out commas that separate thousands."
+    elif any(n == n_rows > 1 for n in bad.values()):
+        hint = "not one cell can be used: is that the right column?"
+    else:
+        hint = "purecover never drops rows by itself; correct those cells first."
+        if "labeled" in bad:
+            way = f"if blank means unlabeled, add {option('missing_is_unlabeled')}."
+            hint = way if len(bad) == 1 else f"{way} {hint}"
+        elif bad.keys() <= {"by", "groups"}:
+            hint = "a blank cell names no group; write a word into it, such as 'other'."
+    raise CommandError(f"{data.source} has {' and '.join(sentences)}.\nHint: {hint}")
 
 
 def relation(files: Sequence[DataFile], request: Request) -> Any:
     """The columns of files under their own names, as a lazy frame; what is no number is NULL."""
-    connection = files[0].connection
-    connection.execute("SET preserve_insertion_order = false")  # which takes memory
-    alike: dict[tuple[Any, ...], list[DataFile]] = {}
-    for each in files:  # read together
-        form = (each.kind, each.names, each.types, each.delimiter, each.packed)
-        alike.setdefault((*form, *each.folders.items()), []).append(each)
+    for each in files:
+        each.require_rows()
+    files[0].connection.execute("SET preserve_insertion_order = false")  # which takes memory
     columns = request.columns.values()
-    return connection.sql(
-        " UNION ALL ".join(
-            f"SELECT {same[0].select(request, columns)} "
-            f"FROM {same[0].scan(columns, [file.path for file in same])}"
-            for same in alike.values()
-        )
-    )
+    return data_files.united(files, lambda file: _cells(file, request, columns), columns)
 
 
 def complain(files: Sequence[DataFile], request: Request) -> None:
     """Complain of the first file that is at fault, where counting found that one is."""
     files[0].connection.execute("SET preserve_insertion_order = true")  # rows have numbers
     for file in files:
-        file.refuse_odd_cells(request)
+        _refuse_odd_cells(file, request)
 
 
-def quoted(text: str) -> str:
-    """A text of SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """Return a name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def pointer(name: str) -> str:
-    """Return the value of a key of JSON objects in SQL."""
-    return "json->>" + quoted("/" + name.replace("~", "~0").replace("/", "~1"))
-
-
-def is_missing(text: str) -> bool:
-    """Return whether a text means a missing value."""
-    return text.strip().casefold() in _MISSING
-
-
-def is_too_large(text: str) -> bool:
-    """Return whether a text is an integer that floats round."""
-    whole = re.fullmatch(r"\s*[+-]?[0-9]+\s*", text)
-    return whole is not None and LARGEST_EXACT_INTEGER < abs(float(text)) < math.inf
+def _is_too_large(text: str, typed: bool) -> bool:
+    """Return whether a text is an integer, or a decimal of a type, that floats round."""
+    pattern = r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*" if typed else r"\s*[+-]?[0-9]+\s*"
+    if not re.fullmatch(pattern, text) or math.isinf(float(text)):
+        return False
+    return abs(Decimal(text)) > LARGEST_EXACT_INTEGER
 
 
 def fault_of(text: str) -> str:

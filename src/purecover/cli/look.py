@@ -10,6 +10,8 @@ from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.output import CommandError
 from purecover.documents.formats import cut
+from purecover.engines.data_files import DataFile, is_missing, quoted
+from purecover.exceptions import PurecoverError
 
 MAX_COLUMNS = 500
 MAX_NAMES = 200_000
@@ -55,7 +57,7 @@ def peek(file: str, limit: int) -> dict[str, Any]:
     columns = []
     for i, name in enumerate(names):
         cells = [(row[i], fine[i]) for row, fine in rows] if i in looked else []
-        numbers = [fine for cell, fine in cells if not files.is_missing(cell)]
+        numbers = [fine for cell, fine in cells if not is_missing(cell)]
         about = {"name": name, "numbers": bool(numbers) and all(numbers)}
         columns.append(about | {"values": values.get(i, {})})
     guess: dict[str, str] = {}
@@ -67,31 +69,31 @@ def peek(file: str, limit: int) -> dict[str, Any]:
     return {"columns": columns, "rows": shown, "guess": guess}
 
 
-def _first_rows(data: files.DataFile) -> list[tuple[Any, ...]]:
+def _first_rows(data: DataFile) -> list[tuple[Any, ...]]:
     """Texts of the first cells, and whether they are numbers; none where they cannot be read."""
     cells = [data.cell(i) for i in range(min(SHOWN_COLUMNS, len(data.names)))]
     texts = ", ".join(f"left({text}, {_MOST_READ})" for text, _ in cells)
     numbers = ", ".join(f"{number} IS NOT NULL" for _, number in cells)
     scan = data.scan(data.names[:SHOWN_COLUMNS], lenient=True)
-    with suppress(CommandError):
+    with suppress(PurecoverError):
         return data.run(f"SELECT [{texts}], [{numbers}] FROM {scan} LIMIT {LOOKED_ROWS}")
     return []
 
 
-def _value_counts(data: files.DataFile, index: int, most: int) -> dict[str, int]:
+def _value_counts(data: DataFile, index: int, most: int) -> dict[str, int]:
     """Rows by text of a column, blank ones under ""; nothing of more than ``most`` texts."""
     cell = f"trim({data.cell(index)[0]})"
     scan = data.scan([data.names[index]], lenient=True)
     query = f"SELECT {cell}, count(*) FROM {scan} GROUP BY 1 ORDER BY 2 DESC LIMIT {most + 2}"
     found: dict[str, int] = {}
-    with suppress(CommandError):
+    with suppress(PurecoverError):
         for text, rows in data.run(query):
-            value = "" if files.is_missing(text) else cut(text, MAX_CELL)
+            value = "" if is_missing(text) else cut(text, MAX_CELL)
             found[value] = found.get(value, 0) + rows
     return found if len(found) <= most else {}
 
 
-def _unpacked_size(data: files.DataFile, limit: int) -> int:
+def _unpacked_size(data: DataFile, limit: int) -> int:
     """Bytes of a Parquet file in memory; a number takes eight.
 
     The footer says how many bytes and cells there are. It may be wrong, and one text may stand for
@@ -100,7 +102,7 @@ def _unpacked_size(data: files.DataFile, limit: int) -> int:
     ((packed, cells),) = data.run(
         "SELECT sum(size), max(cells) FROM (SELECT sum(abs(total_uncompressed_size)) AS size, "
         "sum(greatest(abs(num_values), abs(row_group_num_rows))) AS cells "
-        f"FROM parquet_metadata({files.quoted(escape(data.path))}) GROUP BY column_id)"
+        f"FROM parquet_metadata({quoted(escape(data.path))}) GROUP BY column_id)"
     )
     # Equal cells take next to no room in the file, and one cell may be a list of many.
     size = max(int(packed or 0), 8 * int(cells or 0))

@@ -188,7 +188,7 @@ def hand_out(text: str) -> None:
     if sys.stdout is not None and sys.stdout.isatty():
         tell(text, end="")
     elif sys.stdout is not None:
-        sys.stdout.writelines(text.splitlines(keepends=True))
+        sys.stdout.writelines(io.StringIO(text, newline=""))
 
 
 def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._inputs import UNLABELED_WORDS, UNSURE_WORDS, encode_labels, label_masks
+from purecover._inputs import (
+    UNLABELED_WORDS,
+    UNSURE_WORDS,
+    encode_labels,
+    label_masks,
+    plain_labels,
+)
 from purecover._shell import command
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
@@ -282,7 +287,8 @@ def read_labels(source: str, column: str, words: files.Words, columns: Columns) 
     ]
     if not said:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
-    values, positive_label, negative_label = _plain(said, columns)
+    named = columns.positive_label, columns.negative_label
+    values, (positive_label, negative_label) = plain_labels(said, *named)
     if positive_label is not None and positive_label not in values:
         shown = files.first_few([show(value) for value in said])
         raise CommandError(
@@ -333,7 +339,7 @@ def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_
 def _read_truth(source: str, column: str, words: files.Words, columns: Columns) -> BoolArray:
     """Return true classes per row, from the meaning of each distinct value."""
     texts = [value.strip() for value in words.values]
-    values, label, _ = _plain(texts, columns)
+    values, (label,) = plain_labels(texts, columns.positive_label)
     label = label if label in values and len(values) == 2 else None
     try:
         how: dict[str, Any] = {"positive_label": label, "parameter": "truth"}
@@ -347,18 +353,3 @@ def _read_truth(source: str, column: str, words: files.Words, columns: Columns) 
             f"{option('positive_label')}."
         ) from error
     return positive[words.codes]
-
-
-def _plain(texts: Sequence[str], columns: Columns) -> tuple[list[Any], Any, Any]:
-    """Return distinct values and the named labels, as numbers if all of the values are."""
-    # A column of truth values comes as 1 and 0.
-    truth = {"true": "1", "t": "1", "false": "0", "f": "0"}
-    labels: list[Any] = [columns.positive_label, columns.negative_label]
-    try:
-        values: list[Any] = [float(text) for text in texts]
-    except ValueError:
-        return list(texts), *labels
-    for i, label in enumerate(labels):
-        with suppress(ValueError, AttributeError):  # no number, or none
-            labels[i] = float(truth.get(label.strip().casefold(), label))
-    return values, *labels

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from purecover.checks.base import REGISTRY
+from purecover.checks.base import REGISTRY, count
 from purecover.documents.formats import cut, dash_note, from_to, number, number_of, percent, precise
 from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.documents.summary import NO_FINDING, RANDOM_LABELS_UNSEEN, SCOPE
@@ -84,7 +84,7 @@ def many_table(many: ManyReports, metrics: Sequence[str], most: int, longest: in
     for row in ordered[:most]:
         cells = {
             "score": _short(row.score, longest),
-            "labeled": f"{row.n_labeled:,.5g}",
+            "labeled": count(row.n_labeled),
             "alpha": number(math.nan if row.proportions is None else row.proportions.alpha, 3),
             "observed": number(row.observed[metrics[0]], 3),
             "interval": "" if row.contradicted else from_to(row.intervals.get(metrics[0])),

@@ -12,7 +12,7 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._typing import FloatArray, IntArray
 from purecover.engines.bins import JointCells
-from purecover.engines.scan import LabelValues, as_float, collected
+from purecover.engines.scan import as_float, collected, labels_of, settled
 
 MAX_CELLS = 2_000_000
 """Most cells that are taken from an engine: beyond that they are as good as rows."""
@@ -26,9 +26,10 @@ def joint_cells(
     ``edges`` has the lowest score of each cell, in increasing order, by column. Rows have been
     counted before, so that none has a value that could not be.
     """
-    schema = frame.collect_schema()
-    values = LabelValues(labeled, schema[labeled], labels)
-    columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(edges)}
+    frame, places = settled(frame, {"labeled": labeled} | {f"score {name}": name for name in edges})
+    schema, values = frame.collect_schema(), labels_of(frame, labeled, places["labeled"], labels)
+    scores = [places[f"score {name}"] for name in edges]
+    columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(scores)}
     columns["pu_label"] = values.expression
     rows = _placed(frame.select(**columns), list(edges.values()))
     result = rows.group_by(*columns).agg(nw.len().alias("pu_n"))

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import atexit
 import glob
+import io
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cache
-from pathlib import Path, PurePath
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 from purecover import _validation as valid
 from purecover._folders import private_folder
 from purecover._validation import public
+from purecover.engines.data_files import (
+    FORMATS,
+    DataFile,
+    copied,
+    identifier,
+    on_disk,
+    open_file,
+    suffix_of,
+    united,
+)
+from purecover.exceptions import InvalidInputError
 
 _UNTIL_EXIT = ExitStack()
-FORMATS = {
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".pin"), "csv"),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
-}
-"""Formats by the suffix of a file name; the command line and the local page read all of them."""
-_PLAIN_CSV: dict[str, Any] = {
-    "header": True, "comment": "", "quotechar": '"', "escapechar": '"', "skiprows": 0,
-    "null_padding": False, "ignore_errors": False,
-}  # fmt: skip
-"""Where DuckDB is left to find out, it takes rows that begin with # for comments."""
 
 
 def duckdb_connection(spill: Path, **config: Any) -> Any:
@@ -39,12 +42,6 @@ def duckdb_connection(spill: Path, **config: Any) -> Any:
     # By itself DuckDB would write to .tmp in the current folder, readable by everyone.
     ours: Any = {"autoinstall_known_extensions": False, "temp_directory": str(spill)}
     return duckdb.connect(":memory:", config=ours | config)
-
-
-def suffix_of(name: str) -> str:
-    """Return the suffix of a file name, without those of compression."""
-    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
-    return next((each for each in reversed(suffixes) if each not in (".gz", ".zst")), "")
 
 
 def matching(name: str) -> list[str]:
@@ -93,7 +90,8 @@ def scan_files(
         all of one format, which their names show.
         No two may mean the same file. A folder called ``day=1`` is no column; for such columns
         pass a frame of your engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
-        DuckDB to fetch.
+        DuckDB to fetch. CSV may be gzipped and have any of the usual delimiters and line ends;
+        its first line names the columns.
     memory_limit : str, optional
         The most memory DuckDB may use, such as ``"2GB"``; it writes to disk what does not fit.
         By default four fifths of the machine's memory.
@@ -103,7 +101,9 @@ def scan_files(
     Returns
     -------
     duckdb.DuckDBPyRelation
-        The frame, for :meth:`ScoreCounts.from_frame` or :func:`evaluate`.
+        The frame, for :meth:`ScoreCounts.from_frame` or :func:`evaluate`. All columns of CSV are
+        text; scores and weights are read as numbers, as the command line reads them, when the frame
+        is counted, and groups keep their text.
 
     See Also
     --------
@@ -128,27 +128,91 @@ def scan_files(
         raise valid.bad_type("memory_limit", "a size such as '2GB'", memory_limit)
     import duckdb
 
-    connection = _connection(memory_limit, threads)
-    is_parquet = FORMATS[suffix_of(names[0])] == "parquet"
-    read = connection.read_parquet if is_parquet else connection.read_csv
+    connection, folder = _connection(memory_limit, threads)
+    if FORMATS[suffix_of(names[0])] == "csv":
+        return _text_frame(connection, folder, names)
+    patterns = [glob.escape(name) if os.path.exists(name) else name for name in names]  # noqa: PTH110
     try:
         # By default columns of further files would be cast to the types of the first (0.7 to 1,
-        # where that has whole numbers), and those of text files taken by their place, whatever
-        # their names. A folder called score=3 would take the place of a column.
-        how = {} if is_parquet else _PLAIN_CSV
-        return read(names, union_by_name=True, hive_partitioning=False, **how)
+        # where that has whole numbers). A folder called score=3 would take the place of a column.
+        return connection.read_parquet(patterns, union_by_name=True, hive_partitioning=False)
     except duckdb.Error as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
+        first = str(error).split("\n", 1)[0]
         raise valid.bad_value(
             "paths",
-            f"{'Parquet' if is_parquet else 'CSV'} files that DuckDB can read",
+            "Parquet files that DuckDB can read",
             f"{valid.show(names[0])}: {first[:200]}",
             "is the pattern right, and were the files written completely?",
         ) from error
 
 
+def _text_frame(connection: Any, folder: Path, names: Sequence[str]) -> Any:
+    """All cells of CSV files as text, whose columns are matched by name."""
+    files = []
+    try:
+        for name in names:
+            path = _fetched(connection, folder, name) if "://" in name else on_disk(name, folder)
+            how = {"source": name, "suffix": suffix_of(name)}
+            files.append(open_file(connection, folder, path, **how))
+            files[-1].require_rows()
+    except InvalidInputError as error:
+        must, got = "CSV files that can be read", str(error.args[0]).rstrip(".")
+        raise valid.bad_value("paths", must, got, error.hint) from error
+    found = {file.names: _distinct(file.names) for file in files}
+    spelled: dict[str, str] = {}
+    for columns in found.values():
+        for name in columns:
+            spelled.setdefault(_folded(name), name)
+    if not spelled:
+        must = "CSV files whose first line names the columns"
+        raise valid.bad_value("paths", must, f"none in {valid.show(names[0])}")
+
+    def cells(file: DataFile) -> str:
+        place = {_folded(name): f"c{i}" for name, i in found[file.names].items()}
+        return ", ".join(
+            f"CAST({place.get(key, 'NULL')} AS VARCHAR) AS {identifier(name)}"
+            for key, name in spelled.items()
+        )
+
+    return united(files, cells, ())
+
+
+def _fetched(connection: Any, folder: Path, name: str) -> str:
+    """A copy of what DuckDB fetches from an address."""
+    import duckdb
+
+    try:
+        ((content,),) = connection.execute("SELECT content FROM read_blob($1)", [name]).fetchall()
+    except (duckdb.Error, ValueError) as error:
+        first = str(error).split("\n", 1)[0]
+        raise InvalidInputError(f"{name} cannot be fetched: {first[:200]}.") from error
+    return copied(io.BytesIO(content), folder)
+
+
+def _folded(name: str) -> str:
+    """A name as DuckDB compares it: letters of ASCII in either case are one."""
+    return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
+
+
+def _distinct(names: Sequence[str]) -> dict[str, int]:
+    """Places of columns by names that DuckDB distinguishes; no name stands for two columns."""
+    times, taken = Counter(names), set(map(_folded, names))
+    found: dict[str, int] = {}
+    seen: set[str] = set()
+    for place, name in enumerate(names):
+        shown = name
+        if name and (times[name] > 1 or _folded(name) in seen):
+            numbered = (f"{name}_{n}" for n in count(1))
+            shown = next(each for each in numbered if _folded(each) not in taken)
+            taken.add(_folded(shown))
+        seen.add(_folded(shown))
+        if name:  # one without a name cannot be asked for
+            found[shown] = place
+    return found
+
+
 def _paths(paths: Any) -> list[str]:
-    """Return the files to read, and what DuckDB is to fetch; to DuckDB each is a pattern."""
+    """Return the files to read, and what DuckDB is to fetch."""
     must = "a path, a pattern or a list of them"
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
@@ -171,12 +235,12 @@ def _paths(paths: Any) -> list[str]:
         raise valid.bad_value("paths", must, "nothing")
     check_one_format(names)
     check_different(names)
-    return [glob.escape(name) if os.path.exists(name) else name for name in names]  # noqa: PTH110
+    return names
 
 
 @cache
-def _connection(memory_limit: str | None, threads: int | None) -> Any:
-    """Return the connection of these settings, reused because each connection has threads."""
+def _connection(memory_limit: str | None, threads: int | None) -> tuple[Any, Path]:
+    """Return the connection of these settings, reused because each has threads, and its folder."""
     import duckdb
 
     spill = _UNTIL_EXIT.enter_context(private_folder())
@@ -190,7 +254,7 @@ def _connection(memory_limit: str | None, threads: int | None) -> Any:
         except duckdb.Error as error:
             got = valid.show(memory_limit)
             raise valid.bad_value("memory_limit", "a size such as '2GB'", got) from error
-    return connection
+    return connection, spill
 
 
 atexit.register(_UNTIL_EXIT.close)

@@ -14,17 +14,18 @@ This brings narwhals, and is imported where there is a lazy frame.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._inputs import label_masks, require_columns
+from purecover._inputs import label_masks, plain_labels, require_columns
 from purecover._progress import busy
 from purecover._typing import BoolArray
 from purecover.engines.bins import EXACT_LIMIT, TALLIES, Bins, Group, changed
+from purecover.engines.data_files import has_nothing, is_missing, is_whole, text_and_number
 from purecover.exceptions import MissingDependencyError
 
 MAX_SUB_BINS = 1 << 17
@@ -132,6 +133,45 @@ def _columns(scan: Scan, group: Group, bins: Bins, *, one_sided: bool) -> dict[s
     return {name: column[::-1].copy() for name, column in wanted.items()}
 
 
+_TOO_LARGE = "too large"
+NUMBERS = ("score", "sample_weight")
+"""Roles of columns of numbers; there may be several scores, such as "score 2"."""
+_OF_FILE = "_fault"
+_TEXT_FAULTS = {1: "missing", 2: _TOO_LARGE, 3: "not a finite number"}
+
+
+def settled(
+    frame: Any, names: Mapping[str, str], *, faults: bool = False
+) -> tuple[Any, dict[str, str]]:
+    """Return a frame with the named columns, and what they are called in it, by role.
+
+    To DuckDB Score is score, so that its columns are taken by their place. Its text is that of
+    files: scores and weights are numbers where they are one beyond doubt. With ``faults``, which
+    cost time, a column next to each says what is wrong with the others, and blank words are null.
+    """
+    require_columns(names, list(frame.collect_schema().names()))
+    if not frame.implementation.is_duckdb():
+        return frame, dict(names)
+    relation, cells = nw.to_native(frame), []
+    columns = {role: f"pu_{i}" for i, role in enumerate(names)}
+    for role, column in columns.items():
+        place = relation.columns.index(names[role])
+        cell, kind = f"#{place + 1}", str(relation.types[place])
+        if kind == "VARCHAR":
+            text, number = text_and_number(cell, kind)
+            if role.split()[0] in NUMBERS:
+                cell = number
+            elif faults:
+                cell = f"CASE WHEN NOT {has_nothing(text)} THEN {cell} END"
+            if faults and cell == number:
+                cells.append(
+                    f"CASE WHEN {number} IS NOT NULL THEN 0 WHEN {has_nothing(text)} THEN 1 "
+                    f"WHEN {is_whole(text)} THEN 2 ELSE 3 END AS {column}{_OF_FILE}"
+                )
+        cells.append(f"{cell} AS {column}")
+    return nw.from_native(relation.project(", ".join(cells))), columns
+
+
 MISSING = "\ue000missing"
 _NO_NUMBER = -(2**62)
 """Stand for a missing word or number: no engine drops them from its groups."""
@@ -144,10 +184,14 @@ class LabelValues:
 
     Parameters
     ----------
+    name : str
+        The column as the user knows it.
     column, dtype : str, narwhals.DType
-        The column.
+        The column of a frame that is settled.
     labels : dict
         ``positive_label`` and ``negative_label``.
+    of_file : bool
+        Whether words are cells of a file, which are numbers if all of them are.
 
     Attributes
     ----------
@@ -157,14 +201,17 @@ class LabelValues:
         What stands for a label that is missing.
     """
 
-    def __init__(self, column: str, dtype: Any, labels: dict[str, Any]) -> None:
-        self.column, self.labels = column, dict(labels)
+    def __init__(
+        self, name: str, column: str, dtype: Any, labels: dict[str, Any], *, of_file: bool
+    ) -> None:
+        self.name, self.column, self.labels = name, column, dict(labels)
         self.is_boolean = isinstance(dtype, nw.Boolean)
         self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
         if not (dtype.is_numeric() or self.is_boolean or self.is_text):
             raise valid.bad_type("labeled", _MUST, dtype, "cast the column first")
         whole = self.is_boolean or (dtype.is_integer() and dtype != nw.UInt64)
         self.as_integer = whole and not isinstance(dtype, (nw.Int128, nw.UInt128))
+        self.of_file = of_file and self.is_text
         self.absent: Any = MISSING if self.is_text else -1 if self.is_boolean else _NO_NUMBER
         self._meaning: dict[Any, tuple[bool, bool]] = {}
         self.missing = is_absent(column, dtype.is_float())
@@ -188,7 +235,7 @@ class LabelValues:
             raise valid.bad_value(
                 "labeled",
                 f"a column of two or three {'words' if self.is_text else 'values'}",
-                f"more than {_MOST_VALUES} of them in column {self.column!r} ({shown}, ...)",
+                f"more than {_MOST_VALUES} of them in column {self.name!r} ({shown}, ...)",
                 "name the column that says which rows are labeled",
             )
 
@@ -202,12 +249,16 @@ class LabelValues:
         keys, where = np.unique(found.astype(str) if self.is_text else found, return_inverse=True)
         if not self._meaning:
             values = keys.astype(np.bool_) if self.is_boolean else keys
-            positive, negative = label_masks(values, **self.labels)
+            named = [self.labels["positive_label"], self.labels["negative_label"]]
+            if self.of_file:
+                plain, named = plain_labels(keys.tolist(), *named)
+                values = np.array(plain)
+            positive, negative = label_masks(values, *named)
             other = np.zeros_like(positive) if negative is None else negative
             pairs = zip(positive.tolist(), other.tolist(), strict=True)
             self._meaning = dict(zip(keys.tolist(), pairs, strict=True))
         if not self._meaning.keys() >= set(keys.tolist()):
-            raise changed("frame", f"another value in column {self.column!r} the second time")
+            raise changed("frame", f"another value in column {self.name!r} the second time")
         known = np.array([self._meaning[key] for key in keys.tolist()])[where]
         return known[:, 0], None if self.labels["negative_label"] is None else known[:, 1]
 
@@ -220,7 +271,6 @@ PER_OCTAVE = 5120
 _PER_UNIT = PER_OCTAVE / math.log(2)
 _TINY = 1e-307
 _LARGEST_WEIGHT = 1e50
-_TOO_LARGE = "too large"
 
 
 class Scan:
@@ -245,30 +295,34 @@ class Scan:
         labels: dict[str, object],
         keep: float | None = None,
     ) -> None:
-        schema = frame.collect_schema()
-        require_columns(names, list(schema.names()))
-        self.frame, self.names = frame, dict(names)
-        for parameter in ("score", "sample_weight"):
-            dtype = schema[names[parameter]] if parameter in names else nw.Int64()
+        self.names, self._given = dict(names), frame
+        self.frame, self.places = settled(frame, names)
+        self.schema = self.frame.collect_schema()
+        for parameter in {*NUMBERS} & names.keys():
+            dtype = self.schema[self.places[parameter]]
             if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
                 hint = "convert the column to numbers first"
                 raise valid.bad_type(parameter, "a numeric column", dtype, hint)
-        self.dtype = schema[names["score"]]
         self.weighted = "sample_weight" in names
         self.by = "by" in names
-        self.by_float = self.by and schema[names["by"]].is_float()
-        self.labels = LabelValues(names["labeled"], schema[names["labeled"]], labels)
-        self.labels.refuse_many(frame)
+        self.by_float = self.by and self.schema[self.places["by"]].is_float()
+        self.labels = labels_of(self.frame, names["labeled"], self.places["labeled"], labels)
+        self._by_words = self.by and self.frame.implementation.is_duckdb()
+        self._by_words &= self.by and self.schema[self.places["by"]] == nw.String
+        self.labels.refuse_many(self.frame)
         self.n_passes = self.level = 0
-        columns = {"pu_x": as_float(names["score"], self.dtype), "pu_label": self.labels.expression}
+        score = self.places["score"]
+        columns = {"pu_x": as_float(score, self.schema[score]), "pu_label": self.labels.expression}
         if self.weighted:
-            weight = nw.col(names["sample_weight"]).cast(nw.Float64)
+            weight = nw.col(self.places["sample_weight"]).cast(nw.Float64)
             usual = weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
+            beyond = self._beyond("sample_weight")
+            usual = usual if beyond is None else usual & ~beyond
             columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_valid": (weight == 0) | usual}
         if self.by:
-            columns["pu_by"] = nw.col(names["by"])
+            columns["pu_by"] = nw.col(self.places["by"])
         self._columns = columns
-        self._rows = frame.select(**columns)
+        self._rows = self.frame.select(**columns)
         self._places = self._placed(keep)
 
     def _placed(self, keep: float | None) -> Any:
@@ -341,7 +395,7 @@ class Scan:
         if n.size == 0:
             raise valid.bad_value("frame", "non-empty", "no rows at all")
         low, high = (columns[name].astype(np.float64) for name in ("pu_low", "pu_high"))
-        if self.n_passes == 1 and self._suspicious(key, low, high, labels):
+        if self.n_passes == 1 and self._suspicious(key, low, high, labels, columns.get("pu_by")):
             self.refuse_bad_rows()
         labeled, negative = self.labels.read(labels)
         unlabeled = ~labeled if negative is None else ~(labeled | negative)
@@ -357,54 +411,75 @@ class Scan:
         if not self.by:
             return {None: Bins.of(key, low, high, n, tallies)}
         found: dict[Group, Bins] = {}
-        names, which = np.unique(columns["pu_by"], return_inverse=True)
-        for i, name in enumerate(names.tolist()):
+        groups, which = np.unique(columns["pu_by"], return_inverse=True)
+        for i, name in enumerate(groups.tolist()):
             rows = np.flatnonzero(which == i)
             part = {tally: tallies[tally][rows] for tally in TALLIES}
             found[name] = Bins.of(key[rows], low[rows], high[rows], n[rows], part)
         return found
 
-    def _suspicious(self, key: Any, low: Any, high: Any, labels: Any) -> bool:
+    def _suspicious(self, key: Any, low: Any, high: Any, labels: Any, groups: Any) -> bool:
         """Whether there may be rows that cannot be counted."""
         if int(key.min()) < _BAD / 2 or self.labels.absent in labels:
             return True
-        large = isinstance(self.dtype, (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128))
+        words = {*(labels if self.labels.of_file else ()), *(groups if self._by_words else ())}
+        if any(map(is_missing, words)):
+            return True
+        large = self._beyond("score") is not None
         return large and max(-float(low.min()), float(high.max())) >= valid.LARGEST_EXACT_INTEGER
+
+    def _beyond(self, parameter: str) -> Any:
+        """An expression: whether floats round a number of an exact type; None where none is."""
+        column = self.places[parameter]
+        dtype, value = self.schema[column], nw.col(column)
+        exact = isinstance(dtype, (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128, nw.Decimal))
+        if not exact:
+            return None
+        beyond = value > valid.LARGEST_EXACT_INTEGER
+        if not dtype.is_unsigned_integer():
+            beyond |= value < -valid.LARGEST_EXACT_INTEGER
+        return beyond
+
+    def _faults(self, parameter: str, columns: Collection[str]) -> list[tuple[str, str, Any]]:
+        """Return faults that a number may have, each with an expression for whether it has one."""
+        column = self.places[parameter]
+        beyond = self._beyond(parameter)
+        if f"{column}{_OF_FILE}" in columns:
+            fault = nw.col(f"{column}{_OF_FILE}")
+            return [(parameter, what, fault == code) for code, what in _TEXT_FAULTS.items()]
+        faults = [(parameter, "missing", nw.col(column).is_null())]
+        return faults if beyond is None else [*faults, (parameter, _TOO_LARGE, beyond)]
 
     def refuse_bad_rows(self) -> None:
         """Count the rows that cannot be used, by kind, and complain if there are any."""
-        raw, score = nw.col(self.names["score"]), self._columns["pu_x"]
-        faults = [("score", "missing", raw.is_null())]
-        if self.dtype.is_integer():
-            beyond = raw > valid.LARGEST_EXACT_INTEGER
-            if self.dtype.is_signed_integer():
-                beyond |= raw < -valid.LARGEST_EXACT_INTEGER
-            faults.append(("score", _TOO_LARGE, beyond))
-        elif not isinstance(self.dtype, nw.Boolean):
+        dtype, score = self.schema[self.places["score"]], self._columns["pu_x"]
+        frame, _ = settled(self._given, self.names, faults=True)
+        columns = frame.collect_schema().names()
+        faults = self._faults("score", columns)
+        if dtype.is_float():
             faults.append(("score", "NaN", score.is_nan()))
             faults.append(("score", "infinite", ~score.is_between(-_LARGEST, _LARGEST)))
         faults.append(("labeled", "missing", self.labels.missing))
         if self.weighted:
             what = f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"
-            faults.append(("sample_weight", "missing", self._columns["pu_w"].is_null()))
+            faults += self._faults("sample_weight", columns)
             faults.append(("sample_weight", what, ~self._columns["pu_valid"]))
         if self.by:
-            faults.append(("by", "missing", is_absent(self.names["by"], self.by_float)))
+            faults.append(("by", "missing", is_absent(self.places["by"], self.by_float)))
         kind = nw.lit(len(faults), nw.Int64)
         for i, (*_, fault) in reversed(list(enumerate(faults))):
             kind = nw.when(fault).then(nw.lit(i, nw.Int64)).otherwise(kind)
-        counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
-        columns = collected(counted)
-        rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
+        counted = frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
+        n = collected(counted)
+        rows = dict(zip(n["pu_kind"].tolist(), n["pu_n"].tolist(), strict=True))
         of_all = f"of {int(sum(rows.values())):,} rows"
         found = [(*fault[:2], int(rows[i])) for i, fault in enumerate(faults) if i in rows]
         if not found:
             return  # a large integer that is not too large, or a label of another kind
-        for _, what, many in found:
+        for parameter, what, many in found:
             if what == _TOO_LARGE:
-                raise valid.too_large(
-                    "score", f"{many:,} {of_all} (column {self.names['score']!r})"
-                )
+                got = f"{many:,} {of_all} (column {self.names[parameter]!r})"
+                raise valid.too_large(parameter, got)
         first = found[0][0]
         texts = []
         for parameter, what, many in found:
@@ -416,6 +491,12 @@ class Scan:
             f"{', '.join(texts)} {of_all} (column {self.names[first]!r})",
             "drop or fill those rows first; purecover never drops rows in silence",
         )
+
+
+def labels_of(frame: Any, name: str, column: str, labels: dict[str, object]) -> LabelValues:
+    """The values of the label column ``name``, which is ``column`` in a frame that is settled."""
+    dtype = frame.collect_schema()[column]
+    return LabelValues(name, column, dtype, labels, of_file=frame.implementation.is_duckdb())
 
 
 def as_float(column: str, dtype: Any) -> Any:

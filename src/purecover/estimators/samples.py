@@ -51,7 +51,7 @@ def common_notes(data: Any) -> tuple[str, ...]:
     n_labeled, n_unlabeled = data.n_labeled, data.n_unlabeled
     notes = []
     if n_labeled < FEW_LABELED or n_unlabeled < FEW_UNLABELED:
-        only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled rows"
+        only = f"only {n_labeled:,.10g} labeled and {n_unlabeled:,.10g} unlabeled rows"
         advice = "and so is its interval" if n_labeled < TOO_FEW_LABELED else "read its interval"
         notes.append(f"{only}: the estimate is rough, {advice}")
     if isinstance(data, ScoreCounts) and data.ordered_pairs <= 0.5 * n_labeled * n_unlabeled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from purecover.checks.base import count
 from purecover.documents.formats import bounded
 from purecover.documents.parts import Caution, Headline, Row, Table
 from purecover.documents.text import text_of
@@ -49,8 +50,8 @@ def statement(state: MonitorState) -> list[str]:
 def _total(state: MonitorState) -> str:
     counts = state.counts
     return (
-        f"Partitions: {len(state.partitions):,}; {counts.n_labeled:,.6g} labeled and "
-        f"{counts.n_unlabeled:,.6g} unlabeled rows; observed AUC {counts.auc_pu:.4f}"
+        f"Partitions: {len(state.partitions):,}; {count(counts.n_labeled)} labeled and "
+        f"{count(counts.n_unlabeled)} unlabeled rows; observed AUC {counts.auc_pu:.4f}"
     )
 
 
@@ -61,8 +62,8 @@ def _table(partitions: tuple[MonitorPartition, ...]) -> Table:
 def _cells(partition: MonitorPartition) -> dict[str, str]:
     drift = ("yes" if partition.drifted else "no") if partition.drift else ""
     return {
-        "labeled": f"{partition.n_labeled:,.6g}",
-        "unlabeled": f"{partition.n_unlabeled:,.6g}",
+        "labeled": count(partition.n_labeled),
+        "unlabeled": count(partition.n_unlabeled),
         **{name: _interval_cell(getattr(partition, name)) for name in RESULTS},
         "drift": drift,
         "found": " ".join(partition.findings),

@@ -302,7 +302,9 @@ def resolve_metrics(
     """Return metrics by name, or all that apply; check scores against ``proportions``."""
     top_k = options.top_k
     if top_k is not None and top_k > counts.n_unlabeled:
-        raise valid.bad_value("top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}")
+        raise valid.bad_value(
+            "top_k", f"at most the {counts.n_unlabeled:,.10g} unlabeled", f"{top_k}"
+        )
     if names is None:
         left_out = {"top_k"} if top_k is None else set()
         left_out |= set() if options.probabilities else {"probability"}
