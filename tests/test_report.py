@@ -376,6 +376,16 @@ class TestEstimated:
         # AlphaMax would only repeat what AlphaMax-N says.
         assert set(report.other_estimates) == {"bbe", "dedpul", "roc-slope"}
 
+    def test_other_estimates_are_of_what_is_registered(
+        self, separable: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        known = {
+            n: c for n, c in prior_estimators().items() if c.__module__.startswith("purecover.")
+        }
+        monkeypatch.setattr("purecover.estimators.base._REGISTERED", known)
+        report = pu.evaluate(separable.counts, estimator="label-curve", n_resamples=0)
+        assert set(report.other_estimates) == {"alphamax-n", "bbe"}
+
     def test_a_known_beta_helps(self, separable: pu.simulate.Sample) -> None:
         counts = separable.counts
         a = TopShare().fit(counts).proportions_.alpha
