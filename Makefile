@@ -90,7 +90,7 @@ dist: $(VENV)/.dev ## Build wheels and source archives of both packages, and che
 fuzz: $(VENV)/.dev ## Search at random for inputs that break functions and commands
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "" -k "fuzz or hypothesis" tests $(PYTEST_ARGS)
 
-size: $(VENV)/.dev ## Print lines of code, public names and options
+size: $(VENV)/.dev ## Print tokens, lines of code, public names and options by folder
 	$(BIN)/python tools/size.py
 
 freeze: $(VENV)/.dev ## Write anew figures, signatures, printed reports, numbers and pictures of pages

@@ -12,7 +12,7 @@ example = pu.load_example()
 comparison = pu.compare_priors(
     example.scores,
     example.labeled,
-    estimators=["default", "alphamax", "bbe", "roc-slope", "dedpul", "elkan-noto"],
+    estimators=["default", "label-curve", "alphamax", "bbe"],
     beta=1.0,
     n_resamples=200,
 )

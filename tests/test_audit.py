@@ -271,10 +271,10 @@ def test_known_negatives_are_neither_asked_about_nor_counted(sample, tmp_path: P
 
 
 def test_replicates_stand_for_estimators_without_a_posterior(sample) -> None:
-    both = combine(sample, judge(sample, 20), estimator=pu.estimators.RocSlope())
+    both = combine(sample, judge(sample, 20), estimator=pu.estimators.BBE())
     assert 0.3 in both.alpha
     assert 0 < ANYWHERE < 0.5
-    assert both.proportions.origin.startswith("RocSlope and audit")
+    assert both.proportions.origin.startswith("BBE and audit")
 
 
 def test_rows_are_random_rows_above_the_cut(sample) -> None:

@@ -51,8 +51,7 @@ def test_help_lists_the_commands(run, import_tool) -> None:
     )
 
 
-def test_options_are_few_and_named_like_parameters(import_tool) -> None:
-    assert sum(import_tool("size").options().values()) <= 151
+def test_options_are_named_like_parameters() -> None:
     for call, names in {
         evaluate: "alpha sample_weight n_resamples",
         purecover.evaluate_many: "metrics n_jobs",

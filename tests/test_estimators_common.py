@@ -41,10 +41,10 @@ from purecover.exceptions import (
 from purecover_paper import systems
 
 CLASSES = prior_estimators()
-# NoisyLabels does with these what it does with bbe, dedpul and tice.
+# NoisyLabels does with these what it does with dedpul, tice and bbe, which it wraps by default.
 WRAPPED_LIKE_OTHERS = {
-    "alphamax", "clustered", "dist-curve", "elkan-noto", "fitted-roc", "kernel-mean", "patra-sen",
-    "pearson", "penalized-l1", "regrouping", "roc-slope",
+    "alphamax", "bbe", "clustered", "dist-curve", "elkan-noto", "fitted-roc", "kernel-mean",
+    "patra-sen", "pearson", "penalized-l1", "regrouping", "roc-slope",
 }  # fmt: skip
 MAKERS: dict[str, Callable[[], PriorEstimator]] = {
     **CLASSES,
@@ -66,7 +66,7 @@ def on_features(estimator: PriorEstimator) -> bool:
 
 # The machinery is the same for all: the whole battery runs in the slow stage, and in the fast one
 # for some that differ in kind (of scores or features, with beta, wrapped).
-QUICK = {"alphamax-n", "bbe", "dedpul", "noisy bbe", "tice"}
+QUICK = {"alphamax-n", "bbe", "dedpul", "noisy", "tice"}
 
 
 def over(things: Mapping[str, Any], quick: Collection[str]) -> list[Any]:
@@ -421,12 +421,12 @@ def test_any_counts(make: Callable[[], PriorEstimator], counts: pu.ScoreCounts) 
 # Those whose replicates are fits of their own, and how near they come to them.
 FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
     "bbe": (pu.estimators.BBE, 1e-12),
-    "roc-slope": (lambda: pu.estimators.RocSlope(n_thresholds=None), 1e-9),
+    "roc-slope": (lambda: systems.RocSlope(n_thresholds=None), 1e-9),
     "fitted-roc": (systems.FittedRoc, 1e-3),
     "fitted-roc, power": (lambda: systems.FittedRoc(family="power"), 1e-3),
-    "elkan-noto": (pu.estimators.ElkanNoto, 1e-9),
+    "elkan-noto": (systems.ElkanNoto, 1e-9),
     # To a step of the grid, whose origin moves with the ends of the scores.
-    "dedpul": (pu.estimators.DEDPUL, 0.0021),
+    "dedpul": (systems.DEDPUL, 0.0021),
     "dist-curve": (lambda: systems.DistCurve(n_curves=400), 1e-9),  # so many that there are chunks
     "msgmm": (systems.GaussianMixtures, 0.02),
     "regrouping": (lambda: systems.Regrouping(pu.estimators.BBE()), 1e-9),
@@ -474,8 +474,8 @@ def test_some_depend_on_the_order_of_scores_only(make: Callable[[], PriorEstimat
     ("make", "near"),
     [
         (systems.PatraSen, 0),
-        (pu.estimators.ElkanNoto, 1e-9),
-        (pu.estimators.DEDPUL, 0.005),
+        (systems.ElkanNoto, 1e-9),
+        (systems.DEDPUL, 0.005),
         (lambda: systems.Regrouping(TopRatio()), 0.02),
     ],
 )
@@ -501,10 +501,10 @@ def mean_error(make: Callable[[], PriorEstimator], separation: float, n: int) ->
     ("make", "separation", "limit"),
     [
         (pu.estimators.BBE, 3, 0.02),
-        (pu.estimators.RocSlope, 3, 0.02),
+        (systems.RocSlope, 3, 0.02),
         (systems.PatraSen, 3, 0.02),
-        (pu.estimators.DEDPUL, 3, 0.01),
-        (pu.estimators.ElkanNoto, 3, 0.01),
+        (systems.DEDPUL, 3, 0.01),
+        (systems.ElkanNoto, 3, 0.01),
         (systems.FittedRoc, 2, 0.02),
         (pu.estimators.LabelCurve, 2.5, 0.02),
         (systems.GaussianMixtures, 2, 0.02),
@@ -575,13 +575,13 @@ def test_parameters(cls: type[PriorEstimator]) -> None:
 
 
 def test_built_in_names() -> None:
-    assert set(CLASSES) >= {
-        "alphamax", "alphamax-n", "bbe", "dedpul", "elkan-noto", "noisy", "roc-slope"
+    homes = {name: cls.__module__.partition(".")[0] for name, cls in CLASSES.items()}
+    assert {name for name, home in homes.items() if home == "purecover"} == {
+        "alphamax", "alphamax-n", "bbe", "label-curve", "noisy", "reference"
     }  # fmt: skip
+    assert {homes[name] for name in ("dedpul", "elkan-noto", "roc-slope")} == {"purecover_paper"}
     assert list(CLASSES) == sorted(CLASSES)
     assert len(set(CLASSES.values())) == len(CLASSES)
-    homes = {cls.__module__.partition(".")[0] for cls in CLASSES.values()}
-    assert homes == {"purecover", "purecover_paper"}
 
 
 @pytest.fixture

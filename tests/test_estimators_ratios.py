@@ -1,4 +1,4 @@
-"""BBE, RocSlope and ElkanNoto against loops over all scores, and bounds of inclusions."""
+"""BBE against a loop over all scores, and bounds of inclusions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
-from sklearn.isotonic import IsotonicRegression
 from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
+from purecover.estimators.bbe import BBE
 from purecover.estimators.inclusion import LEVELS, binomial_upper, inclusion_bound
-from purecover.estimators.ratios import BBE, ElkanNoto, RocSlope
 from purecover.estimators.samples import common_notes
 
 
@@ -49,18 +48,6 @@ def slow_upper(k, n, error):
     return optimize.brentq(lambda p: stats.binom.cdf(k, n, p) - error, 1e-12, 1 - 1e-12)
 
 
-def slow_slope(labeled, unlabeled, error):
-    labeled, unlabeled = np.asarray(labeled), np.asarray(unlabeled)
-    best = 1.0
-    for t in {*labeled, *unlabeled}:
-        k = int((labeled >= t).sum())
-        low = 1 - slow_upper(labeled.size - k, labeled.size, error)
-        if low > 0:
-            high = slow_upper(int((unlabeled >= t).sum()), unlabeled.size, error)
-            best = min(best, high / low)
-    return best
-
-
 @given(st.integers(0, 60), st.integers(1, 60), st.floats(0.001, 0.5))
 def test_bounds_invert_the_binomial_distribution(k, n, error):
     k = min(k, n)
@@ -69,35 +56,6 @@ def test_bounds_invert_the_binomial_distribution(k, n, error):
     )
     low = 1 - binomial_upper(np.array([float(n - k)]), n, error)[0]
     assert low == pytest.approx(0 if k == 0 else stats.beta.ppf(error, k, n - k + 1), abs=1e-8)
-
-
-@given(
-    st.lists(st.integers(0, 8), min_size=1, max_size=20),
-    st.lists(st.integers(0, 8), min_size=1, max_size=30),
-)
-def test_roc_slope_equals_a_loop_over_all_scores(labeled, unlabeled):
-    counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
-    found = RocSlope()._estimate(counts).a
-    assert found == pytest.approx(slow_slope(labeled, unlabeled, 0.1), abs=1e-7)
-
-
-def test_replicates_use_the_thresholds_of_the_data():
-    counts = simulate.binormal(2).sample(500, 3000, alpha=0.4, random_state=1).counts
-    thinned = counts.thinned(200)
-    assert thinned.n_thresholds < counts.n_thresholds
-    rng = np.random.default_rng(0)
-    labeled = rng.multinomial(500, counts.labeled / 500, 5)
-    unlabeled = rng.multinomial(3000, counts.unlabeled / 3000, 5)
-    found = RocSlope()._estimate_many(counts, labeled, unlabeled)[:, 0]
-    for a, few, many in zip(found, labeled, unlabeled, strict=True):
-        above = counts.thresholds >= thinned.thresholds[:, None]
-        k_few, k_many = above @ few, above @ many
-        low = stats.beta.ppf(0.1, np.maximum(k_few, 1), 501 - np.maximum(k_few, 1))
-        high = stats.beta.ppf(0.9, k_many + 1, np.maximum(3000 - k_many, 1))
-        slopes = (high / low)[(k_few > 0) & (k_many < 3000)]
-        assert a == pytest.approx(min(slopes), rel=1e-6)
-    itself = RocSlope()._estimate_many(counts, counts.labeled[None], counts.unlabeled[None])
-    assert itself[0, 0] == pytest.approx(RocSlope()._estimate(counts).a, rel=1e-12)
 
 
 @pytest.mark.parametrize(("shift", "spoken"), [(-1, True), (0, True), (1, False)])
@@ -109,35 +67,6 @@ def test_scores_without_skill_are_told(shift, spoken):
     notes = common_notes(counts)
     assert any("AUC at most 1/2" in note for note in notes) == spoken
     assert any("only 10 labeled and 40 unlabeled" in note for note in notes)
-
-
-def test_the_default_is_the_relaxed_maximum():
-    sample = simulate.binormal(3).sample(1000, 5000, alpha=0.25, random_state=0)
-    found = ElkanNoto().fit(sample.scores, sample.labeled)
-    # An independent account of it: scikit-learn's isotonic regression and NumPy's quantile.
-    tau = IsotonicRegression().fit(sample.scores, sample.labeled).predict(sample.scores)
-    share = np.quantile(tau[sample.labeled], 0.9, method="inverted_cdf")
-    expected = (1000 / share - 1000) / 5000
-    assert found.proportions_.alpha == pytest.approx(expected, rel=1e-9)
-
-
-def test_the_maximum_of_calibrated_scores_is_fragile():
-    # One labeled row on top of all others.
-    scores, labeled = two_samples([9, 3, 2, 1, 3, 2, 1] * 2, [*range(4)] * 10)
-    found = ElkanNoto(quantile=1.0).fit(scores, labeled)
-    assert found.proportions_.alpha == 0
-    assert found.diagnostics_["at_edge"]
-    assert any("alpha = 0" in note for note in found.diagnostics_["notes"])
-    relaxed = ElkanNoto(quantile=0.7).fit(scores, labeled)
-    assert relaxed.proportions_.alpha > 0.1
-    assert not relaxed.diagnostics_["at_edge"]
-
-
-def test_flipping_mirrors_the_problem():
-    sample = simulate.binormal(3).sample(1000, 3000, alpha=0.3, beta=0.9, random_state=0)
-    flipped = ElkanNoto()._estimate_flipped(sample.counts)
-    mirrored = ElkanNoto()._estimate(ScoreCounts.from_scores(-sample.scores, ~sample.labeled))
-    assert flipped.a == pytest.approx(mirrored.a, abs=1e-9)
 
 
 def test_binomial_bound_by_hand():

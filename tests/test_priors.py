@@ -18,13 +18,14 @@ from purecover.counts import ScoreCounts
 from purecover.estimators import base
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
+from purecover.estimators.bbe import BBE
 from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.compare import compare_priors
 from purecover.estimators.comparison import QUANTITIES, PriorComparison, PriorRow
 from purecover.estimators.noisy import NoisyLabels
-from purecover.estimators.ratios import BBE, RocSlope
 from purecover.estimators.samples import common_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover_paper.systems import RocSlope
 
 SAMPLE = simulate.binormal(3.0).sample(300, 1500, alpha=0.3, beta=0.8, random_state=0)
 COUNTS = SAMPLE.counts

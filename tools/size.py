@@ -1,66 +1,63 @@
-"""Print how much code there is: lines, files, public names and options, by folder.
+"""Print how much there is: tokens, lines of code, comments, public names, options and targets.
 
-Code lines are lines with a token on them that is neither a comment nor part of a docstring, be it
-of a module, a class, a function or an attribute (PEP 257: the string below an assignment). The
-limit of ``src/purecover`` holds since reports take judged rows.
+Tokens are those of ``tokenize`` (from Python 3.12 on an f-string is several) without comments,
+layout and strings on a line that begins with triple quotes, which are docstrings. Lines of code are
+lines on which a token begins; lines of JavaScript are those that are neither blank nor a comment.
 """
 
 from __future__ import annotations
 
-import ast
-import io
+import re
 import sys
 import tokenize
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = {
-    "src/purecover": 22_000,
-    "paper/src/purecover_paper": 7_000,
-    "studies": 3_500,
-    "tools": 1_100,
-}
-"""Folders with the most code lines that they should have."""
-TESTS = ("tests", "paper/tests")
-MOST_TESTS, MOST_NAMES, MOST_AT_TOP, MOST_OPTIONS = 20_000, 120, 35, 150
+PACKAGE = ROOT / "src" / "purecover"
 
-_SILENT = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENCODING, tokenize.ENDMARKER,
+_LAYOUT = {
+    tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
+    tokenize.ENDMARKER,
 }  # fmt: skip
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def code_lines(source: bytes) -> int:
-    """Count the lines of Python that do something."""
-    silent: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
-        body = node.body if isinstance(node, _DOCUMENTED) else []
-        for before, each in zip([None, *body], body, strict=False):
-            value = each.value if isinstance(each, ast.Expr) else None
-            is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
-            if is_text and isinstance(before, ast.Assign | ast.AnnAssign | None):
-                silent.update(range(each.lineno, (each.end_lineno or each.lineno) + 1))
-    lines: set[int] = set()
-    for token in tokenize.tokenize(io.BytesIO(source).readline):
-        if token.type not in _SILENT:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - silent)
+def count(files: Iterable[Path]) -> Counter[str]:
+    """Count tokens, lines and comments of Python files."""
+    found: Counter[str] = Counter()
+    for path in files:
+        lines = set()
+        with path.open("rb") as file:
+            for token in tokenize.tokenize(file.readline):
+                quoted = token.line.lstrip().startswith(('"""', 'r"""'))
+                if token.type == tokenize.COMMENT:
+                    found["comments"] += 1
+                elif token.type not in _LAYOUT and not (quoted and token.type == tokenize.STRING):
+                    found["tokens"] += 1
+                    lines.add(token.start[0])
+        found["lines"] += len(lines)
+    return found
 
 
-def count() -> dict[tuple[str, str], tuple[int, int]]:
-    """Code lines and files by folder and subfolder; modules of a folder itself as ``(root)``."""
-    lines: Counter[tuple[str, str]] = Counter()
-    files: Counter[tuple[str, str]] = Counter()
-    for folder in (*FOLDERS, *TESTS):
-        for path in (ROOT / folder).rglob("*.py"):
-            inner = path.relative_to(ROOT / folder).parts[:-1]
-            key = folder, inner[0] if inner else "(root)"
-            lines[key] += code_lines(path.read_bytes())
-            files[key] += 1
-    return {key: (lines[key], files[key]) for key in lines}
+def rows() -> Iterator[tuple[str, Counter[str]]]:
+    """Count each folder of the package, then each part of the repository."""
+    yield "purecover/*.py", count(PACKAGE.glob("*.py"))
+    for folder in sorted(path.parent for path in PACKAGE.glob("*/__init__.py")):
+        yield f"purecover/{folder.name}", count(folder.rglob("*.py"))
+    yield "src", count((ROOT / "src").rglob("*.py"))
+    yield "paper/src", count((ROOT / "paper" / "src").rglob("*.py"))
+    for part in ("tests", "studies", "tools"):
+        both = (ROOT / part, ROOT / "paper" / part)
+        yield f"{part}, paper/{part}", count(path for each in both for path in each.rglob("*.py"))
+
+
+def javascript_lines() -> int:
+    """Count the lines of our own JavaScript."""
+    own = (path for path in PACKAGE.rglob("*.js") if "vendor" not in path.parts)
+    lines = [line.strip() for path in own for line in path.read_text("utf-8").splitlines()]
+    return sum(bool(line) and not line.startswith(("//", "/*", "*")) for line in lines)
 
 
 def public_names() -> Counter[str]:
@@ -87,19 +84,17 @@ def options() -> dict[str, int]:
 
 def main() -> int:
     """Print the tables."""
-    print(f"{'folder':<38}{'code':>8}{'files':>7}")
-    totals: Counter[str] = Counter()
-    for (folder, inner), (lines, files) in sorted(count().items()):
-        totals["tests" if folder in TESTS else folder] += lines
-        if folder in ("src/purecover", "paper/src/purecover_paper"):
-            print(f"  {folder.rpartition('/')[2]}/{inner:<24}{lines:>9,}{files:>7}")
-    for folder, limit in {**FOLDERS, "tests": MOST_TESTS}.items():
-        print(f"{folder:<38}{totals[folder]:>8,}   (at most {limit:,})")
-    names = public_names()
-    print(f"\npublic names: {sum(names.values())} (at most {MOST_NAMES}), ", end="")
-    print(f"{names.pop('(top)')} at the top (at most {MOST_AT_TOP}); {dict(names)}")
-    counted = options()
-    print(f"options: {sum(counted.values())} (at most {MOST_OPTIONS}); {counted}")
+    print(f"{'':24}{'tokens':>9}{'lines':>9}{'tokens a line':>15}{'comments per 100 lines':>24}")
+    for name, found in rows():
+        tokens, lines, comments = (found[each] for each in ("tokens", "lines", "comments"))
+        shares = f"{tokens / lines:>15.1f}{100 * comments / lines:>24.1f}"
+        print(f"{name:24}{tokens:>9,}{lines:>9,}{shares}")
+    print(f"\nlines of JavaScript: {javascript_lines():,}")
+    names, counted = public_names(), options()
+    print(f"public names: {names.total()}, {names.pop('(top)')} at the top; {dict(names)}")
+    print(f"options: {sum(counted.values())}; {counted}")
+    targets = re.findall(r"^[a-z-]+:.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    print(f"make targets: {len(targets)}")
     return 0
 
 

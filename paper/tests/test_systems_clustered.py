@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from tests.prior_dummies import Fixed
 
-from purecover.estimators.ratios import BBE
+from purecover.estimators.bbe import BBE
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems import ClusteredLabels
 from purecover_paper.systems import clustered as _clustered

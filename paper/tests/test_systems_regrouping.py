@@ -11,9 +11,8 @@ from tests.prior_dummies import TopRatio
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator
-from purecover.estimators.dedpul import DEDPUL
-from purecover.estimators.ratios import BBE, RocSlope
-from purecover_paper.systems import Regrouping
+from purecover.estimators.bbe import BBE
+from purecover_paper.systems import DEDPUL, Regrouping, RocSlope
 
 
 class Seen(PriorEstimator):

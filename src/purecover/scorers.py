@@ -226,7 +226,7 @@ def make_pu_scorer(
 
     Without alpha:
 
-    >>> scoring = make_pu_scorer("f1", beta=1, estimator="dedpul")
+    >>> scoring = make_pu_scorer("f1", beta=1, estimator="alphamax")
     >>> result = cross_validate(LogisticRegression(), X, sample.labeled, scoring=scoring)
     >>> result["test_score"].shape
     (5,)

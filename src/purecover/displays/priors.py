@@ -77,11 +77,11 @@ class PriorsDisplay(base.Display):
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
     >>> found = pu.compare_priors(
-    ...     sample.scores, sample.labeled, estimators=["bbe", "roc-slope"], n_resamples=0
+    ...     sample.scores, sample.labeled, estimators=["bbe", "alphamax"], n_resamples=0
     ... )
     >>> display = pu.displays.PriorsDisplay(found).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
-    ['bbe', 'roc-slope']
+    ['bbe', 'alphamax']
     """
 
     points_: dict[str, Line2D]

@@ -106,14 +106,14 @@ def compare_priors(
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
     >>> found = pu.compare_priors(
-    ...     sample.scores, sample.labeled, estimators=["bbe", "roc-slope"], n_resamples=0
+    ...     sample.scores, sample.labeled, estimators=["bbe", "alphamax"], n_resamples=0
     ... )
     >>> [row.name for row in found]
-    ['bbe', 'roc-slope']
+    ['bbe', 'alphamax']
     >>> all(abs(row.proportions.alpha - 0.3) < 0.15 for row in found)
     True
     >>> [row.proportions.origin for row in found]
-    ['NoisyLabels(BBE)', 'NoisyLabels(RocSlope)']
+    ['NoisyLabels(BBE)', 'NoisyLabels(AlphaMax)']
     """
     if beta is not None:
         beta = check_share("beta", beta, closed="right")

@@ -10,8 +10,8 @@ import numpy as np
 from purecover._typing import ArrayLike, CountArray, FloatArray
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.bbe import BBE
 from purecover.estimators.clean_labels import CLEAN_RULES, clean_many, clean_verdict
-from purecover.estimators.dedpul import DEDPUL
 from purecover.estimators.parameters import clone, parameter
 
 
@@ -27,7 +27,7 @@ class NoisyLabels(PriorEstimator):
     Parameters
     ----------
     estimator : PriorEstimator, optional
-        The estimator to run twice. Default: :class:`DEDPUL`.
+        The estimator to run twice. Default: :class:`BBE`.
     clean : {"test", "never", "always"}, default="test"
         When to take labels as clean, which is beta = 1 exactly: if a test does not reject it,
         never, or always. Without the test clean labels would hardly ever be found clean, since
@@ -84,7 +84,7 @@ class NoisyLabels(PriorEstimator):
 
     def _inner(self) -> Any:
         """Copy the estimator, so that an estimate leaves no trace in the parameters."""
-        return DEDPUL() if self.estimator is None else clone(self.estimator)
+        return BBE() if self.estimator is None else clone(self.estimator)
 
     def _read(self, scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
         return self._inner()._read(scores, labeled, sample_weight)

@@ -78,13 +78,6 @@ def replicates_of(
         yield ScoreCounts(thresholds=counts.thresholds, labeled=own[0], unlabeled=own[1], **squares)
 
 
-def merge_replicates(counts: ScoreCounts, thinned: ScoreCounts, tallies: CountArray) -> CountArray:
-    """Merge thresholds of replicates as ``counts.thinned`` merged those of the data."""
-    # Thresholds decrease and each group keeps its lowest, where the next one starts.
-    ends = np.searchsorted(-counts.thresholds, -thinned.thresholds)
-    return np.add.reduceat(tallies, np.concatenate(([0], ends[:-1] + 1)), axis=1)
-
-
 def row_shares(tallies: CountArray, unit: float) -> tuple[FloatArray, FloatArray]:
     """Shares at or above each threshold for each row of counts, and the effective sizes of rows.
 

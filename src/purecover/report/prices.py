@@ -21,7 +21,10 @@ PriceName = Literal[
 ]
 
 COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
-"""Quick estimators of different kinds, whose agreement shows how far an estimate can be trusted."""
+"""Quick estimators of different kinds, whose agreement shows how far an estimate can be trusted.
+
+Two of them are those of ``purecover-paper``, and are asked where it is installed.
+"""
 
 N_DRAWS = 2**12
 N_JUDGED = 10
@@ -164,14 +167,17 @@ def _if_pure(
 
 def estimate_by_others(counts: ScoreCounts, used: PriorEstimate) -> dict[str, tuple[float, float]]:
     """Return alpha and beta by the estimators to compare with, as far as they find any."""
-    from purecover.estimators.base import MAX_THRESHOLDS
+    from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
     from purecover.estimators.compare import compare_priors
 
     # AlphaMax has a name of its own where labels may be wrong.
     noisy = {"alphamax": "alphamax-n"} if used.beta_estimated else {}
+    others = [
+        each for each in COMPARED if each in prior_estimators() and each not in used.estimator
+    ]
     found = compare_priors(
         counts.thinned(MAX_THRESHOLDS),
-        estimators=[noisy.get(name, name) for name in COMPARED if name not in used.estimator],
+        estimators=[noisy.get(name, name) for name in others],
         beta=None if used.beta_estimated else used.proportions.beta,
         n_resamples=0,
         progress=False,

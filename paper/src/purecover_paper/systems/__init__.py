@@ -5,14 +5,17 @@ The entry point ``purecover.estimators`` of this package names the module, so th
 """
 
 from purecover_paper.systems.clustered import ClusteredLabels
+from purecover_paper.systems.dedpul import DEDPUL
 from purecover_paper.systems.dist_curve import DistCurve
 from purecover_paper.systems.divergences import PearsonDivergence, PenalizedL1
+from purecover_paper.systems.elkan_noto import ElkanNoto
 from purecover_paper.systems.fitted_roc import FittedRoc
 from purecover_paper.systems.gaussian_mixtures import GaussianMixtures
 from purecover_paper.systems.kernel_mean import KernelMean
 from purecover_paper.systems.patra_sen import PatraSen
 from purecover_paper.systems.quantifier import Quantifier
 from purecover_paper.systems.regrouping import Regrouping
+from purecover_paper.systems.roc_slope import RocSlope
 from purecover_paper.systems.rows import FeaturePriorEstimator, FeatureRows
 from purecover_paper.systems.slopes import AlphaMaxPaper, AlphaMaxReleased
 from purecover_paper.systems.tice import TIcE
@@ -21,7 +24,9 @@ __all__ = [
     "AlphaMaxPaper",
     "AlphaMaxReleased",
     "ClusteredLabels",
+    "DEDPUL",
     "DistCurve",
+    "ElkanNoto",
     "FeaturePriorEstimator",
     "FeatureRows",
     "FittedRoc",
@@ -32,5 +37,6 @@ __all__ = [
     "PenalizedL1",
     "Quantifier",
     "Regrouping",
+    "RocSlope",
     "TIcE",
 ]

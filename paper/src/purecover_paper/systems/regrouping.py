@@ -12,15 +12,15 @@ import numpy as np
 
 from purecover import ScoreCounts
 from purecover.estimators import (
-    DEDPUL,
     Inclusions,
     PriorEstimator,
-    RocSlope,
     parameter,
     register_prior_estimator,
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover_paper.systems.arrays import CountArray, FloatArray
+from purecover_paper.systems.dedpul import DEDPUL
+from purecover_paper.systems.roc_slope import RocSlope
 from purecover_paper.systems.slopes import AlphaMaxPaper
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators.dedpul import (
+from purecover_paper.systems.dedpul import (
     DEDPUL,
     _tie_notes,
     binned_density,

@@ -19,11 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logit
 
-from purecover._typing import CountArray, FloatArray, IntArray
-from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover import ScoreCounts
+from purecover.estimators import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.exceptions import IdentifiabilityError
-from purecover.recovery.rates import effective_size
+from purecover_paper.systems.arrays import CountArray, FloatArray, IntArray, weight_units
 
 CELLS_PER_BANDWIDTH = 16
 """Cells this fine change a density by less than a thousandth of its largest value."""
@@ -72,7 +71,7 @@ def binned_density(
     Examples
     --------
     >>> import numpy as np
-    >>> from purecover.estimators.dedpul import binned_density
+    >>> from purecover_paper.systems.dedpul import binned_density
     >>> binned_density(np.array([0.0]), np.array([1]), 1.0, np.array([0.0, 1.0, 9.0])).round(3)
     array([0.399, 0.242, 0.   ])
     """
@@ -99,7 +98,7 @@ def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from purecover.estimators.dedpul import rolling_median
+    >>> from purecover_paper.systems.dedpul import rolling_median
     >>> rolling_median(np.array([9.0, 1.0, 2.0, 8.0, 4.0]), 2)
     array([9., 2., 4., 4., 4.])
     """
@@ -188,8 +187,9 @@ class DEDPUL(PriorEstimator):
     Examples
     --------
     >>> import purecover as pu
+    >>> from purecover_paper.systems import DEDPUL
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.estimators.DEDPUL().fit(sample.scores, sample.labeled)
+    >>> estimator = DEDPUL().fit(sample.scores, sample.labeled)
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """
@@ -286,7 +286,7 @@ def _tie_notes(counts: ScoreCounts) -> tuple[str, ...]:
 
 def _points(counts: ScoreCounts) -> tuple[IntArray, int]:
     """Indices of evenly spaced unlabeled rows, and how many of them five rows make."""
-    size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
+    size = counts.n_unlabeled * weight_units(counts)[1]
     count = max(1, min(N_POINTS, round(size)))
     total = np.cumsum(counts.unlabeled)
     index = np.searchsorted(total, (np.arange(count) + 0.5) / count * total[-1])
@@ -299,7 +299,7 @@ def fixed_prior(ratio: FloatArray) -> Prior:
     Examples
     --------
     >>> import numpy as np
-    >>> from purecover.estimators.dedpul import fixed_prior
+    >>> from purecover_paper.systems.dedpul import fixed_prior
     >>> round(fixed_prior(np.array([2, 1.5, 1, 0.5, 0])).em, 3)
     0.5
     """
