@@ -97,7 +97,7 @@ def test_weights_far_apart_are_refused_or_give_a_valid_curve(
     totals = sorted((weights[labels].sum(), weights[~labels].sum()))
     arguments = {"scores": -np.arange(len(rows)), "labeled": labels, "sample_weight": weights}
     if totals[1] / totals[0] > 1e12:
-        with pytest.raises(pu.exceptions.InvalidInputError, match="^The 'sample_weight' .*totals"):
+        with pytest.raises(pu.exceptions.InvalidInputError, match=r"^The 'sample_weight' .*totals"):
             pu.ScoreCounts.from_scores(**arguments)
         return
     counts = pu.ScoreCounts.from_scores(**arguments)
