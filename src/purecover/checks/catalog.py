@@ -34,7 +34,6 @@ from purecover.counts import ScoreCounts, auc_pu_variance, cumulative_share
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import (
-    FROM_SCORES,
     GivenProportions,
     MixtureProportions,
     UncertainProportions,
@@ -567,7 +566,7 @@ def noise_corrected(context: CheckContext) -> Finding:
     """Metrics are corrected for an estimated share of wrong labels."""
     estimation = context.estimation
     if estimation is None:
-        if context.audit is None or not context.proportions.origin.endswith(FROM_SCORES):
+        if context.audit is None or context.proportions._beta_from != "scores":
             return not_applicable(NEEDED["estimation"])
         return _beta_beside_audit(context.audit)
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta

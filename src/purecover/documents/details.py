@@ -79,12 +79,21 @@ def assumptions_section(report: PUReport) -> Section:
         or "Scores alone cannot show this; scar_test looks at features.",
         "The highest scores are all positives, the lowest all negatives": pure[report.state],
         "Every labeled row is positive (beta 1)": doubt
-        or f"Beta is {p.beta:.4g} ({p._beta_origin}).",
+        or f"Beta is {p.beta:.4g} ({_beta_words(report)}).",
         "No row was used to train the model that scored it": report.scores_from
         or "Scores alone cannot show this.",
     }
     rows = [Row(statement, {"why": capitalized(why)}) for statement, why in statements.items()]
     return Section("Assumptions", [Table("Assumption", {"why": "What is known"}, rows, False)])
+
+
+def _beta_words(report: PUReport) -> str:
+    """Say where beta comes from."""
+    found = report.estimation
+    if found is not None and not found.beta_given:
+        return "estimated" if found.beta_estimated else "labels taken as right"
+    words = {"judged": "from judged rows and the scores", "scores": "from the scores"}
+    return words.get(report.proportions._beta_from, "given")
 
 
 def _estimation(report: PUReport, found: PriorEstimate) -> Section:

@@ -33,7 +33,7 @@ from purecover.recovery.rates import map_rates
 if TYPE_CHECKING:
     from purecover.checks.base import CheckResult
     from purecover.counts import ScoreCounts
-    from purecover.proportions import MixtureProportions
+    from purecover.proportions import Basis, MixtureProportions
     from purecover.report.results import PUReport
 
 RARE = 0.1
@@ -267,14 +267,14 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     p, found, interval = report.proportions, report.estimation, report.intervals.get("alpha")
     value, within = shares_within(p.alpha, interval)
     origin = {
-        "determined": p.origin.partition(", beta ")[0],
+        "determined": p.origin,
         "assumed": "assuming that the highest scores are all positives",
         "estimated": "estimated from comparable data",
     }[report.state]
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
-    if report.state == "determined" and " and " in origin:
-        value, origin = _with_knowledge(value, origin)
+    if report.state == "determined" and any(each.what != "beta" for each in p.basis):
+        value, origin = _with_knowledge(value, p.basis)
     labels = ""
     if p.beta == 1 and found is None:
         labels = ", all labels taken as right (beta 1)"
@@ -284,15 +284,19 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     return value, f"{origin}; {within}" if within else origin, labels
 
 
-def _with_knowledge(value: str, origin: str) -> tuple[str, str]:
-    """Write alpha with its range, and what it follows from, by the origin of a posterior."""
+def _with_knowledge(value: str, basis: Iterable[Basis]) -> tuple[str, str]:
+    """Write alpha with its range, and what it follows from."""
     sources = []
-    for source in origin.split(" and ")[1:]:
-        name, _, ends = source.partition(" of ")
-        if name == "alpha":
-            value = f"between {ends.replace(' to ', ' and ')} (given), estimated {value}"
-        else:
-            sources.append({"audit": "judged rows", "hits": "a past hit rate"}.get(source, source))
+    words = {"judged": "judged rows", "hits": "a past hit rate"}
+    for each in basis:
+        if each.what in words:
+            sources.append(words[each.what])
+        elif each.low is not None and each.high is not None:
+            low, high = f"{100 * each.low:.3g}", f"{100 * each.high:.3g} %"
+            if each.what == "alpha":
+                value = f"between {low} and {high} (given), estimated {value}"
+            elif each.what != "beta":
+                sources.append(f"{each.what.replace('_', ' ')} of {low} to {high}")
     return value, " and ".join([", ".join(sources) or "range", "scores"])
 
 
