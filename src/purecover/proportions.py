@@ -378,6 +378,11 @@ class MixtureProportions(Saved):
         return (1 - self.beta) / (1 - self.alpha)
 
     @property
+    def _alpha_varies(self) -> bool:
+        """Whether alpha is the mean of a posterior."""
+        return any(each.what != "beta" for each in self.basis)
+
+    @property
     def _beta_from(self) -> Literal["given", "judged", "scores"]:
         """What beta follows from."""
         whats = {each.what for each in self.basis}
@@ -641,6 +646,14 @@ class GivenProportions(Parameters):
         """Whether a range or a hit rate leaves an alpha open of which something is known."""
         names = set(self.ranges)
         return self.hits is not None or bool(names & set(_STATED)) or bool(names and self.ways)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether one alpha is given, or follows from what is given."""
+        carried = self.proportions
+        if isinstance(carried, MixtureProportions):
+            return not carried._alpha_varies
+        return carried is None and bool(self.ways)
 
     @property
     def known_beta(self) -> float | None:

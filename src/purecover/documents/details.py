@@ -9,7 +9,7 @@ from purecover.documents import summary as answers
 from purecover.documents.formats import between, capitalized, percent, share, shares_within
 from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
-from purecover.recovery.metrics import METRICS, RecoveredMetrics
+from purecover.recovery.metrics import METRICS, RecoveredConfusion, RecoveredMetrics
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
@@ -152,7 +152,8 @@ def _metrics(report: PUReport) -> Section:
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
         notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
-    return Section("Metrics", tables, note=" ".join(notes))
+    dash = answers.dash_note(report.hardly_known, report.metrics)
+    return Section("Metrics", tables, note=" ".join(notes) + dash)
 
 
 def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:
@@ -183,7 +184,7 @@ def _unlabeled(report: PUReport) -> Section:
         Row(
             title,
             {
-                key: "–" if report.contradicted else f"{value:,.0f}{c.between(key)}"
+                key: "–" if report.contradicted else _expected(c, key, value)
                 for key, value in cells.items()
             },
         )
@@ -193,6 +194,13 @@ def _unlabeled(report: PUReport) -> Section:
     columns = {"true": "Positive", "false": "Negative", "both": "Both"}
     table = Table(f"{caption} among the unlabeled", columns, rows)
     return Section("At the threshold", [table], "" if report.contradicted else capitalized(f"{c}."))
+
+
+def _expected(confusion: RecoveredConfusion, name: str, value: float) -> str:
+    """Write an expected number with its interval."""
+    shown = "–" if name in confusion.hardly_known else f"{value:,.0f}"
+    ends = confusion.between(name)
+    return f"{shown} ({ends})" if ends else shown
 
 
 def _facts(report: PUReport) -> list[Table]:

@@ -105,7 +105,8 @@ def headline(report: PUReport) -> Headline:
     if report.contradicted:
         return Headline([f"Observed AUC {report.auc_pu:.3f}."], [], cautions(report))
     interval = report.intervals.get("roc_auc")
-    lead = f"AUC {precise(report.auc, interval)}"
+    auc = "-" if "roc_auc" in report.hardly_known else precise(report.auc, interval)
+    lead = f"AUC {auc}"
     if bounded(interval):
         lead += f", {from_to(interval)} ({percent(interval.confidence_level)} interval)"
     return Headline(
@@ -191,8 +192,10 @@ def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
         seen, shown = "" if unseen else seen, from_to(interval)
         if all(map(math.isfinite, metric.range)):
             value = precise(metrics[name], interval)
+    if name in report.hardly_known:
+        value = "-"
     if report.contradicted:
-        value, shown = "-" if digits is None else "–", ""
+        value, shown = "-", ""
     cells = {"observed": seen, "recovered": value, "interval": shown, "true": true}
     columns = metric_columns(report)
     cells = {key: text for key, text in cells.items() if key in columns}
@@ -236,7 +239,7 @@ def metric_tables(report: PUReport) -> list[Table]:
         value, ends = getattr(c, name), c.intervals.get(name)
         if name == "tp" and not flagged:
             continue
-        if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, value, 1.0)):
+        if math.isnan(value) or name in report.hardly_known:
             break  # next to nothing is known of them
         cells = dict.fromkeys(at_threshold.columns, "") | {"recovered": f"{value:,.0f}"}
         if ends and "interval" in cells:
@@ -248,7 +251,7 @@ def metric_tables(report: PUReport) -> list[Table]:
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
     lines = [alpha_line(report), range_line(report), SCOPE]
-    lines[-1] += dash_note(report.intervals.get(name) for name in (*_OVERALL, *_AT_THRESHOLD))
+    lines[-1] += dash_note(report.hardly_known, (*_OVERALL, *_AT_THRESHOLD))
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
     if target_of(report) != "deployment":
@@ -273,7 +276,7 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     }[report.state]
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
-    if report.state == "determined" and any(each.what != "beta" for each in p.basis):
+    if report.state == "determined" and p._alpha_varies:
         value, origin = _with_knowledge(value, p.basis)
     labels = ""
     if p.beta == 1 and found is None:
