@@ -62,11 +62,6 @@ PRICES = {
         "purecover audit sample FILE --n-labeled=10",
         "audit.draw(scores, labeled, n_labeled=10)",
     ),
-    "limit": (
-        "a sure limit, such as alpha at most {limit:g}",
-        "--alpha 0..{limit:g}",
-        "alpha=(0, {limit:g})",
-    ),
     "clean-labels": ("all labels are verified", "--beta 1", "beta=1"),
     "pure-top": (
         "the highest scores are all positives",
@@ -81,6 +76,9 @@ PRICES = {
     ),
 }
 """Ways to narrow the interval of the AUC, the last of precision: in words, shell and Python."""
+
+LIMIT = ("a limit of alpha that you know", "--alpha 0..LIMIT", "alpha=(0, LIMIT)")
+"""The same, of an interval that only the limit decides."""
 
 
 def summary(report: PUReport, file: str | None = None, shell: Shell | None = None) -> list[Block]:
@@ -414,7 +412,7 @@ def cautions(report: PUReport) -> list[Caution]:
 
 
 def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
-    """Return ways to narrow the interval by a fifth or more, and their options.
+    """Return ways to narrow the interval by a fifth or more, or by a limit, and their options.
 
     The interval is that of the AUC, and where precision leads or is wide open also its own.
 
@@ -427,8 +425,9 @@ def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
     rows, note = [], []
     widths = {price.name: price.high - price.low for price in report.prices}
     for price in report.prices:
-        known = {"limit": price.limit, "threshold": _cut_text(report)}
-        words, command, call = (text.format(**known) for text in PRICES[price.name])
+        words, command, call = (
+            text.format(threshold=_cut_text(report)) for text in PRICES[price.name]
+        )
         how = call if shell is None else shell.filled(command)
         metric = "precision" if price.name == "flagged-rows" else "roc_auc"
         now, width = report.intervals.get(metric), widths[price.name]
@@ -449,6 +448,10 @@ def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
             if price.name.endswith("rows"):  # where the interval will be is not known yet
                 auc = f"about {width:.2f} wide"
             rows.append(Row(words, {"auc": auc, "how": how}))
+    now = report.intervals.get("roc_auc")
+    if bounded(now) and now.width > WIDE:
+        words, command, call = LIMIT
+        rows.append(Row(words, {"auc": "", "how": call if shell is None else command}))
     columns = {"auc": "AUC interval", "how": ""}
     title = "To narrow this, do or know one of these:"
     table = [Table(title, columns, rows, numbers=False)] if rows else []
