@@ -65,7 +65,7 @@ def assumptions_section(report: PUReport) -> Section:
     ]
     found, p = report.estimation, report.proportions
     pure = {
-        "determined": "Not assumed: alpha was given, or rows were judged.",
+        "determined": "Not assumed: alpha was given.",
         "assumed": "Assumed.",
         "estimated": "Not assumed: similar real problems show the shares of positives there.",
     }
@@ -74,6 +74,8 @@ def assumptions_section(report: PUReport) -> Section:
         doubt = f"Probability {found.clean_probability:.2f}; beta is {p.beta:.3f} in the mean."
     if report.truth is not None and report.truth.beta < p.beta == 1:
         doubt = f"By the truth given, {share(1 - report.truth.beta)} of the labels are wrong."
+    if p._alpha_varies:
+        pure["determined"] = f"Not assumed: alpha follows from {answers.sources_of_alpha(p.basis)}."
     statements = {
         "The labeled are a random sample of all positives (SCAR)": " ".join(random)
         or "Scores alone cannot show this; scar_test looks at features.",

@@ -275,7 +275,11 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
     if report.state == "determined" and p._alpha_varies:
-        value, origin = _with_knowledge(value, p.basis)
+        origin = sources_of_alpha(p.basis)
+        for each in p.basis:
+            if each.what == "alpha" and each.low is not None and each.high is not None:
+                ends = f"{100 * each.low:.3g} and {100 * each.high:.3g} %"
+                value = f"between {ends} (given), estimated {value}"
     labels = ""
     if p.beta == 1 and found is None:
         labels = ", all labels taken as right (beta 1)"
@@ -285,20 +289,16 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     return value, f"{origin}; {within}" if within else origin, labels
 
 
-def _with_knowledge(value: str, basis: Iterable[Basis]) -> tuple[str, str]:
-    """Write alpha with its range, and what it follows from."""
-    sources = []
+def sources_of_alpha(basis: Iterable[Basis]) -> str:
+    """Name what alpha follows from, such as ``judged rows and scores``."""
     words = {"judged": "judged rows", "hits": "a past hit rate"}
-    for each in basis:
-        if each.what in words:
-            sources.append(words[each.what])
-        elif each.low is not None and each.high is not None:
-            low, high = f"{100 * each.low:.3g}", f"{100 * each.high:.3g} %"
-            if each.what == "alpha":
-                value = f"between {low} and {high} (given), estimated {value}"
-            elif each.what != "beta":
-                sources.append(f"{each.what.replace('_', ' ')} of {low} to {high}")
-    return value, " and ".join([", ".join(sources) or "range", "scores"])
+    sources = [words[each.what] for each in basis if each.what in words]
+    sources += [
+        f"{each.what.replace('_', ' ')} of {100 * each.low:.3g} to {100 * each.high:.3g} %"
+        for each in basis
+        if each.what in ("prior", "label_frequency") and each.low is not None and each.high
+    ]
+    return " and ".join([", ".join(sources) or "range", "scores"])
 
 
 _ALMOST_CLEAN = 0.98
