@@ -89,11 +89,11 @@ class ScoreCounts:
             if array.dtype.kind in "iu":  # sums and products of short ones overflow in silence
                 object.__setattr__(self, name, array.astype(np.int64, copy=False))
             valid.read_only(getattr(self, name))
-        least, most = sorted((self.n_labeled, self.n_unlabeled))
-        if 0 < least < most / _FARTHEST:
+        n_labeled, n_unlabeled = self.labeled.sum(), self.unlabeled.sum()
+        if 0 < min(n_labeled, n_unlabeled) < max(n_labeled, n_unlabeled) / _FARTHEST:
             name = "labeled" if self.labeled_sq is None else "sample_weight"
             must = f"such that the totals of both sides differ by a factor of at most {_FARTHEST:g}"
-            got = f"totals of {self.n_labeled:g} labeled and {self.n_unlabeled:g} unlabeled"
+            got = f"totals of {n_labeled:g} labeled and {n_unlabeled:g} unlabeled"
             raise valid.bad_value(name, must, got, "give both sides in the same unit")
 
     # -- doors ----------------------------------------------------------------------------

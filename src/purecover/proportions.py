@@ -173,8 +173,9 @@ class MixtureProportions(Saved):
         if not isinstance(self.origin, str):
             raise valid.bad_type("origin", "a string", self.origin)
         valid.check_choice("scenario", self.scenario, SCENARIOS)
-        try:  # also as plain data
-            basis = tuple(each if isinstance(each, Basis) else Basis(**each) for each in self.basis)  # type: ignore[arg-type]
+        given: Any = self.basis  # also as plain data
+        try:
+            basis = tuple(each if isinstance(each, Basis) else Basis(**each) for each in given)
         except TypeError as error:
             raise valid.bad_type("basis", "that of other proportions", self.basis) from error
         if not alpha < beta:
@@ -384,7 +385,7 @@ class MixtureProportions(Saved):
 
     @property
     def _beta_from(self) -> Literal["given", "judged", "scores"]:
-        """What beta follows from."""
+        """Say where beta comes from."""
         whats = {each.what for each in self.basis}
         if not whats or "beta" in whats:
             return "given"

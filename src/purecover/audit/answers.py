@@ -606,8 +606,11 @@ def posterior_of(
         word = ", beta between" if name == "beta" else f" and {name.replace('_', ' ')} of"
         to = "and" if name == "beta" else "to"
         origin += f"{word} {100 * low:.3g} {to} {100 * high:.3g} %"
-    seen = {"judged": strata.judged.any(), "judged-labeled": strata.labeled_judged.any()}
-    seen["hits"] = hits is not None
+    seen = {
+        "judged": bool(strata.judged.any()),
+        "judged-labeled": bool(strata.labeled_judged.any()),
+        "hits": hits is not None,
+    }
     basis = [Basis(what) for what, there in seen.items() if there]  # type: ignore[arg-type]
     basis += [Basis(name, low, high) for name, (low, high) in given.ranges.items()]  # type: ignore[arg-type]
     if beta is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from purecover.documents import formats, summary
 from purecover.documents.details import interval_methods, proportions_facts, resamples
 from purecover.documents.parts import Block, Headline, Row, Table, fact_tables
+from purecover.intervals.interval import TOO_WIDE
 
 if TYPE_CHECKING:
     from purecover.checks.base import CheckResult
@@ -49,7 +50,7 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
         cells = {"interval": "", **summary.metric_row(report, metric).cells}
         cells |= {"difference": "", "between": ""}
         if gap is not None:
-            wide = formats.bounded(gap) and gap.width > formats.TOO_WIDE
+            wide = formats.bounded(gap) and gap.width > TOO_WIDE
             wide |= metric in report.hardly_known
             cells["difference"] = "-" if wide else formats.signed(gap.estimate)
             if formats.bounded(gap):
@@ -134,8 +135,7 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
     if not comparison.reports[comparison.baseline].threshold_chosen:
         notes.append("Threshold metrics are taken where each score has its highest Youden index.")
     right = (each.hardly_known for each in comparison.reports.values() if not each.contradicted)
-    dash = formats.dash_note({name for each in right for name in each}, _MAIN)
-    return [*notes, dash.strip()] if dash else notes
+    return [*notes, formats.DASH] if set().union(*right) & {*_MAIN} else notes
 
 
 def interval_note(comparison: ScoreComparison) -> str:

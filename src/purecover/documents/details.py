@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from purecover.documents import summary as answers
-from purecover.documents.formats import between, capitalized, percent, share, shares_within
+from purecover.documents.formats import (
+    DASH,
+    between,
+    capitalized,
+    percent,
+    share,
+    shares_within,
+)
 from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
 from purecover.recovery.metrics import METRICS, RecoveredConfusion, RecoveredMetrics
@@ -154,8 +161,9 @@ def _metrics(report: PUReport) -> Section:
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
         notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
-    dash = answers.dash_note(report.hardly_known, report.metrics)
-    return Section("Metrics", tables, note=" ".join(notes) + dash)
+    if set(report.metrics).intersection(report.hardly_known):
+        notes.append(DASH)
+    return Section("Metrics", tables, note=" ".join(notes))
 
 
 def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:

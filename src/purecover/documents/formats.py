@@ -6,7 +6,7 @@ import math
 import platform
 import sys
 import unicodedata
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -60,10 +60,8 @@ def precise(value: float, interval: Interval | None) -> str:
     return number(value, 2 if bounded(interval) and interval.width > WIDE else 3)
 
 
-def dash_note(hidden: Container[str], names: Iterable[str]) -> str:
-    """Say what a dash means, if one stands for the value of one of these metrics."""
-    some = any(name in hidden for name in names)
-    return f" A dash: the interval is wider than {TOO_WIDE:g}." if some else ""
+DASH = f"A dash: the interval is wider than {TOO_WIDE:g}."
+"""The meaning of a dash in place of a metric that is hardly known."""
 
 
 def from_to(interval: Interval | None) -> str:

@@ -24,7 +24,7 @@ MARKS = {
 
 _COLUMNS = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "n_missed": "Missed"}
 _OF_REPORT = {"auc": "roc_auc", "recall": "recall", "precision": "precision", "n_missed": "fn"}
-"""What a report has for the same of positives like the labeled ones."""
+"""The same of positives like the labeled ones, in a report."""
 
 
 def applies(report: PUReport) -> bool:

@@ -13,10 +13,10 @@ import numpy as np
 from purecover._shell import Shell
 from purecover._typing import Target
 from purecover.documents.formats import (
+    DASH,
     WIDE,
     bounded,
     capitalized,
-    dash_note,
     ends,
     from_to,
     number,
@@ -249,7 +249,8 @@ def metric_tables(report: PUReport) -> list[Table]:
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
     lines = [alpha_line(report), range_line(report), SCOPE]
-    lines[-1] += dash_note(report.hardly_known, (*_OVERALL, *_AT_THRESHOLD))
+    if {*_OVERALL, *_AT_THRESHOLD}.intersection(report.hardly_known):
+        lines[-1] += f" {DASH}"
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
     if target_of(report) != "deployment":
@@ -274,7 +275,7 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     }[report.state]
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
-    if report.state == "determined" and p._alpha_varies:
+    if report.state == "determined" and p.basis and p._alpha_varies:
         origin = sources_of_alpha(p.basis)
         for each in p.basis:
             if each.what == "alpha" and each.low is not None and each.high is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from purecover._shell import Shell
 from purecover.documents.details import shown_metrics
 from purecover.documents.evidence import evidence_headline
-from purecover.documents.formats import capitalized, cut, dash_note, number
+from purecover.documents.formats import DASH, capitalized, cut, number
 from purecover.documents.parts import Block, Caution, Row, Section, Table
 from purecover.documents.summary import alpha_line, cautions, metric_columns, metric_row, summary
 
@@ -156,8 +156,9 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
         for check in report.findings
         if check.severity == "note" and check.topic == "threshold"
     ]
-    dash = dash_note(hidden, choice.metrics).strip()
-    return text_of([*blocks, [dash] if dash else [], cautions(report), notes])
+    if set(choice.metrics).intersection(hidden):
+        blocks.append([DASH])
+    return text_of([*blocks, cautions(report), notes])
 
 
 def render_evidence_text(found: EvidenceThresholds, report: PUReport) -> str:
