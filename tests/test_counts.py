@@ -246,6 +246,7 @@ def test_from_counts_keeps_fractions_and_negatives():
         (([1, 2], [1], [1, 1]), "labeled", r"as long as scores \(2\)|as long as"),
         (([1, 2], [1, 1], [0, 0]), "unlabeled", "positive somewhere"),
         (([1, 2], [1e308, 1e308], [1, 1]), "labeled", "between 1e-120"),
+        (([1, 2], [1e17, 1e17], [1, 1]), "labeled", "totals"),
     ],
 )
 def test_from_counts_refuses(arguments, parameter, match):

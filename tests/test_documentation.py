@@ -5,6 +5,7 @@ Doctests are run by pytest itself.
 
 from __future__ import annotations
 
+import io
 import re
 import runpy
 import shlex
@@ -19,6 +20,7 @@ import pytest
 
 import purecover as pu
 from purecover.cli import main
+from purecover.estimators.reference import stored_reference
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden" / "alpha_unknown.txt"
@@ -107,6 +109,25 @@ def test_the_commands_print_what_the_page_says(
         assert skipping or not list(printed)
 
 
+def test_the_screen_of_the_judge_is_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / "howto" / "ten_questions.rst").read_text(encoding="utf-8")
+    command, shown = re.findall(
+        r"^   \$ (purecover judge .*)\n\n((?:   .*\n)+)", text, re.MULTILINE
+    )[0]
+    (tmp_path / EXAMPLE.name).write_bytes(EXAMPLE.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\ny\n"))
+    assert main(shlex.split(command)[1:]) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    lines = textwrap.dedent(shown).splitlines()
+    start = next(i for i, line in enumerate(printed) if says_the_same(line, lines[0]))
+    for found, line in zip(printed[start:], lines, strict=False):
+        assert says_the_same(found, line), f"{found!r} instead of {line!r}"
+
+
 def blocks(page: Path) -> list[str]:
     """The blocks of Python of a page, at any depth, that are no doctests."""
     text = page.read_text(encoding="utf-8")
@@ -193,6 +214,16 @@ def test_claims_are_those_of_the_result_files(fill_pages: Any) -> None:
     for claim in claims:
         text = (ROOT / claim.page).read_text(encoding="utf-8")
         assert claim.fill(text) == text, f"{claim.words}: run `python tools/fill_pages.py --claims`"
+
+
+def test_the_changelog_counts_the_problems_of_the_default_estimator() -> None:
+    mass = stored_reference().mass
+    drawn_again = mass < 1
+    text = " ".join((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
+    said = (
+        "estimated from {:,} problems whose truth is known**, {:,} real ones and {:,} drawn again"
+    )
+    assert said.format(mass.size, (~drawn_again).sum(), drawn_again.sum()) in text
 
 
 def test_a_changed_result_is_a_changed_claim(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +42,8 @@ def test_the_tipping_point_is_where_the_metric_has_the_value(report: pu.PUReport
     assert found is not None
     theta = float(found[1])
     assert all_positives(report, theta + 0.006) < 0.7 < all_positives(report, theta - 0.006)
-    assert "recall of all positives is below 0.99 even if labels are at random" in str(report)
+    told = " ".join(str(report).split())
+    assert "At this alpha the recall of all positives is below 0.99 even for random labels." in told
     assert len(str(report).splitlines()) <= 25
 
 
@@ -82,6 +85,42 @@ def test_marks_are_those_of_the_study() -> None:
         ("diabetes told by a doctor", mean("random folds", "nhanes/diabetes")),
     ):
         assert MARKS[name] == pytest.approx(value, abs=0.02), name
+
+
+WAYS: dict[str, Any] = {
+    "estimated": {},
+    "assumed": {"assume": ["pure-top"]},
+    "a range": {"alpha": (0.1, 0.6)},
+    "hits": {"hits": (25, 40)},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_alpha_that_assumes_random_labels_judges_no_theta(way: str) -> None:
+    rows: Any = {"scores": DEMO.scores[::4], "labeled": DEMO.labeled[::4], "n_resamples": 0}
+    known = pu.evaluate(**rows, **WAYS[way])
+    with pytest.raises(pu.exceptions.InvalidInputError, match="unless alpha is given"):
+        pu.evaluate(**rows, **WAYS[way], at_least={"auc": 0.85})
+    saved = replace(known, at_least={"auc": 0.85})  # as an earlier version took it
+    assert "of all positives is" not in str(saved) + saved.details()
+
+
+def test_no_sentence_is_made_of_a_value_that_is_hardly_known(report: pu.PUReport) -> None:
+    wide = replace(
+        pu.evaluate(DEMO.scores[::4], DEMO.labeled[::4], alpha=0.4, n_resamples=20).intervals[
+            "precision"
+        ],
+        low=0.01,
+        high=0.99,
+    )
+    unknown = replace(report, intervals={"precision": wide})
+    for text in (str(unknown), unknown.details()):
+        told = " ".join(text.split())
+        assert "Whether the precision of all positives is at least 0.01 is not known." in told
+        assert "precision of all positives is at least 0.01 whatever" not in told
+    page = json.loads(re.findall(r'id="payload">(.*?)</script>', unknown.to_html())[0])["hidden"]
+    assert page["precision"] is None
+    assert page["auc"]
 
 
 def test_saved_reports_keep_what_was_wanted(report: pu.PUReport) -> None:

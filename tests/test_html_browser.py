@@ -127,6 +127,27 @@ def values(tab: Any, column: str) -> dict[str, float | None]:
     return {name: None if v == "null" else float(v) for name, v in found.items()}
 
 
+def test_a_value_that_is_hardly_known_stays_a_dash(show: Opener) -> None:
+    """At another threshold, too, but not at an alpha that is set on the page."""
+    example = pu.load_example()
+    report = pu.evaluate(example.scores, example.labeled, n_resamples=60, random_state=0)
+    assert {"precision", "tp", "fn"} <= set(report.hardly_known)
+    tab = show(report)
+    unfold(tab)
+    cells = ['tr[data-metric="precision"] [data-column="recovered"]', '[data-cell="tp"]']
+    for number, dashed in (
+        ({}, True),
+        ({"threshold_number": 0.0}, True),
+        ({"alpha_number": 0.3}, False),
+    ):
+        if number:
+            fill(tab, **number)
+        for cell in cells:
+            assert [text.startswith("–") for text in texts(tab, cell)] == [dashed] * len(
+                texts(tab, cell)
+            )
+
+
 def texts(tab: Any, selector: str) -> list[str]:
     return [text.strip() for text in tab.locator(selector).all_text_contents()]
 

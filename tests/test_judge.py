@@ -514,3 +514,29 @@ def test_keys_need_no_enter_in_a_terminal(tmp_path: Path) -> None:
         "yes",
         "skip",
     ]
+
+
+def test_a_report_with_judged_rows_says_what_it_follows_from() -> None:
+    example, rng = pu.load_example(), np.random.default_rng(0)
+    rows = (example.scores, example.labeled)
+    design = pu.audit.draw(*rows, n=20, design="stratified", threshold=-1.1)
+    report = pu.evaluate(
+        *rows,
+        judged=design.answer(example.truth[design.rows]),
+        label_kinds=np.where(
+            rng.random(len(rows[0])) < 0.3 + 0.6 * example.labeled, "mail", "call"
+        ),
+        label_dates=rng.integers(2015, 2025, len(rows[0])),
+        n_resamples=0,
+    )
+    found = {check.code: check for check in report.checks}
+    assert (found["PU025"].fired, found["PU023"].status) == (True, "quiet")
+    text = " ".join(f"{report} {report.details()} {report.to_html()}".split())
+    # Nothing was given, one test speaks for itself alone, and the rows have been judged.
+    assert "lpha was given" not in text
+    assert "andom labels are not contradicted" not in text
+    assert "these dates do not contradict random labels" in text
+    assert "Twenty judged rows" not in text
+    assert "Not assumed: alpha follows from judged rows and scores." in text
+    for code in ("PU004", "PU017", "PU018", "PU019"):
+        assert found[code].message == "alpha does not follow from the scores alone."

@@ -28,6 +28,11 @@ def test_frozen_hashable_and_plain():
         p.alpha = 0.5  # type: ignore[misc]
     assert MixtureProportions(**json.loads(json.dumps(p.to_dict()))) == p
     assert len({p, MixtureProportions(0.25, 0.75, "estimate", "censoring")}) == 1
+    report = pu.evaluate(SCORES, LABELED, alpha=(0.1, 0.9), hits=(1, 2), n_resamples=0)
+    found = report.proportions
+    assert [each.what for each in found.basis] == ["hits", "alpha"]
+    assert MixtureProportions(**json.loads(json.dumps(found.to_dict()))) == found
+    assert len({found, found}) == 1
 
 
 @pytest.mark.parametrize(
@@ -207,12 +212,6 @@ def test_mistakes_raise(options, match):
         pu.make_pu_scorer("roc_auc", **options)
 
 
-def test_a_share_that_rounds_to_one_is_refused():
-    counted = ScoreCounts.from_counts([1, 2], [1e17, 1e17], [1, 1])
-    with pytest.raises(InvalidInputError, match=r"'counts' parameter of .*comparable numbers"):
-        from_censoring(counted, prior=1)
-
-
 @pytest.mark.parametrize(("share", "hinted"), [(25, True), (2.0, True), (1.2, False), (-1, False)])
 def test_percentages_are_explained_and_slips_are_not(share, hinted):
     for call in (
@@ -224,3 +223,28 @@ def test_percentages_are_explained_and_slips_are_not(share, hinted):
         with pytest.raises(InvalidInputError) as caught:
             call()
         assert ("0.25 means 25 %" in str(caught.value)) == hinted
+
+
+ORIGINS = (
+    "Smith and Jones 2021", "audit", "RocSlope and audit, beta from the scores",
+    "x and alpha of 2 to 10 %", "hits, beta given", "given", "ours, beta between 0 and 1", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.9])
+def test_an_origin_is_printed_as_it_is_and_decides_nothing(alpha: float) -> None:
+    """A report is that of any other origin, but for these words."""
+    mark = "words that stand nowhere else"
+    sample = pu.simulate.binormal(2.0).sample(50, 200, alpha=0.2, random_state=0)
+    written = {}
+    for origin in (mark, *ORIGINS):
+        given = MixtureProportions(alpha, 0.95, origin)
+        report = pu.evaluate(sample.scores, sample.labeled, proportions=given, n_resamples=0)
+        parts = [str(report), report.details(), report.contradiction]
+        parts += [f"{check.status} {check.message} {check.hint}" for check in report.checks]
+        written[origin] = [" ".join(part.split()) for part in parts]
+    assert report.contradicted == (alpha == 0.9)
+    assert any(f"({mark})" in part for part in written[mark])
+    for origin in ORIGINS:
+        expected = [" ".join(part.replace(mark, origin).split()) for part in written[mark]]
+        assert written[origin] == expected

@@ -101,6 +101,24 @@ def test_at_the_tipping_point_the_metric_has_the_value(metric: str) -> None:
     assert tipping_theta(counts, given, metric, 0, **where) == pytest.approx(0.995)
 
 
+@pytest.mark.parametrize("threshold", [None, 0.0, 99.0])
+def test_without_hidden_positives_theta_changes_nothing(threshold: float | None) -> None:
+    """At alpha 0, as at the limit of smaller and smaller ones."""
+    counts, theta = binormal(0.3, 1.0, 1.8, 1.2), [0.5, 0.7, 0.9]
+    none, few = (
+        recover_hidden(counts, pu.MixtureProportions(alpha), theta, threshold=threshold)
+        for alpha in (0.0, 1e-18)
+    )
+    for name in ("auc", "recall", "precision", "n_missed"):
+        value = getattr(none, name)
+        assert np.array_equal(value, np.broadcast_to(value[0], 3), equal_nan=True)
+        if not (name == "precision" and threshold == 99.0):  # of no row
+            assert value == pytest.approx(getattr(few, name), abs=1e-6)
+    nothing = pu.MixtureProportions(0.0)
+    assert tipping_theta(counts, nothing, "auc", counts.auc_pu - 1e-9) == pytest.approx(0.995)
+    assert np.isnan(tipping_theta(counts, nothing, "precision", 0.1))
+
+
 def answers(alpha: float, hidden: float, cut: float) -> tuple[float, float]:
     """Purity of the unlabeled rows above and below a cut, in a binormal world."""
     high = norm.cdf(hidden - cut)

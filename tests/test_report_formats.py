@@ -19,6 +19,7 @@ from tests.markup import Page
 
 import purecover as pu
 from purecover.documents.markdown import escape
+from purecover.documents.text import render_threshold_text
 from purecover.report import saving
 
 ROOT = Path(__file__).parents[1]
@@ -358,7 +359,8 @@ def test_markdown_shows_the_figures(report: pu.PUReport) -> None:
     cells = [t.content.replace("\\", "") for t in tokens if t.type == "inline"]
     for name in set(report.metrics) - {"f_beta"}:
         value = report.metrics[name]
-        assert (f"{value:.4f}" if np.isfinite(value) else "undefined") in cells
+        shown = f"{value:.4f}" if np.isfinite(value) else "undefined"
+        assert ("-" if name in report.hardly_known else shown) in cells
         interval = report.intervals.get(name)
         if interval is not None and np.isfinite(interval.low):
             assert f"[{interval.low:.4f}, {interval.high:.4f}]" in cells
@@ -378,6 +380,53 @@ def test_escaped_texts_are_only_text(text: str) -> None:
     shown = "".join(t.content for t in tokens if t.type == "text").replace("\u200b", "")
     expected = "".join(c if c.isprintable() else " " for c in text)
     assert shown == " ".join(expected.split())
+
+
+MARK, NUMBER = 0.73914, 73914.0
+
+
+@pytest.mark.parametrize("width", [0.74, 0.76])
+def test_a_value_that_is_hardly_known_is_a_dash_in_all_that_people_read(width: float) -> None:
+    """The value of every metric, and of every number, is a mark that is looked for."""
+    example = pu.load_example()
+    report = pu.evaluate(example.scores, example.labeled, n_resamples=20)
+    ends = {"low": 0.95 - width, "high": 0.95}
+    numbers = dict.fromkeys(("tp", "fp", "fn", "tn"), (0.0, NUMBER * width))
+    confusion = replace(report.confusion, **dict.fromkeys(numbers, NUMBER), intervals=numbers)
+    wide = replace(
+        report,
+        auc=MARK,
+        metrics=replace(report.metrics, values_=dict.fromkeys(report.metrics, MARK)),
+        intervals={
+            name: replace(each, estimate=MARK, **ends)
+            for name, each in report.intervals.items()
+            if name not in ("alpha", "beta")
+        },
+        confusion=confusion,
+    )
+    unbounded = {"lift", "lee_liu", "cost"}
+    assert set(wide.hardly_known) == (
+        {*wide.metrics, *numbers} - unbounded if width > 0.75 else set()
+    )
+    assert json.loads(wide.to_json())["hardly_known"] == list(wide.hardly_known)
+    choice = pu.choose_threshold(report.counts, report.proportions, "f1")
+    page = re.sub(r"(?s)<script.*?</script>|<path.*?/>", "", wide.to_html())
+    written = {
+        "text": str(wide),
+        "details": wide.details(),
+        "Markdown": wide.to_markdown(),
+        "page": page,
+        "notebook": re.sub("(?s)<path.*?/>", "", wide._repr_html_()),
+        "threshold": render_threshold_text(replace(choice, metrics=wide.metrics), wide),
+    }
+    shown = re.compile(r"(?<![\d.])0\.739?1?|73\.9|73,914")
+    for name, text in written.items():
+        kept = [
+            line for line in re.split(r"\n|</tr>", text) if not re.search("Lift|Lee|Cost", line)
+        ]
+        assert bool(shown.search("\n".join(kept))) == (width < 0.75), name
+    dashed = [f"corrected ({word} –)" in page for word in ("AUC", "area")]
+    assert dashed == [width > 0.75] * 2
 
 
 def test_notebook_cells_are_inert(report: pu.PUReport) -> None:

@@ -62,6 +62,51 @@ def test_saved_reports_satisfy_the_schema(name: str) -> None:
     jsonschema.validate(json.loads(old(name)), pu.PUReport.json_schema())
 
 
+def test_results_of_versions_with_fewer_or_more_metrics_are_read() -> None:
+    """Metrics that joined the registry, and metrics that only a later version knows."""
+    sample = pu.simulate.binormal(1.5).sample(20, 60, alpha=0.25, random_state=0)
+    scores = {"one": sample.scores, "other": -sample.scores}
+    how: Any = {"alpha": 0.25, "n_resamples": 10, "random_state": 0}
+    now = pu.compare_scores(scores, sample.labeled, truth=sample.truth, **how)
+    many = pu.evaluate_many({**scores, "y": sample.labeled}, "y", keep=True, **how)
+    others = ("precision", "normalized_auc_pr", "lee_liu")
+
+    def changed(text: str, ending: str) -> Any:
+        """The document without these metrics, or with others of longer names in addition."""
+
+        def renewed(part: Any) -> Any:
+            if isinstance(part, list):
+                return [renewed(each) for each in part]
+            if not isinstance(part, dict):
+                return part
+            found = {key: renewed(each) for key, each in part.items()}
+            if ending:
+                return found | {f"{key}{ending}": found[key] for key in others if key in found}
+            return {key: each for key, each in found.items() if key not in others}
+
+        return renewed({key: each for key, each in json.loads(text).items() if key != "checksum"})
+
+    for ending in ("", "_of_later"):
+        document = changed(now.to_json(counts=True), ending)
+        assert ("precision_of_later" in document["differences"]) == bool(ending)
+        assert ("precision" in document["differences"]) == bool(ending)
+        again = pu.report.ScoreComparison.from_dict(document)
+        for name, found in now.differences.items():
+            gap = again.differences[name]["other"]
+            assert gap.estimate == pytest.approx(found["other"].estimate, nan_ok=True)
+            assert np.isnan(gap.low) or name not in others or ending
+        assert pu.report.ScoreComparison.from_json(again.to_json(counts=True)).to_dict() == (
+            again.to_dict()
+        )
+        assert "Precision" in str(again)
+        assert again.to_html()
+        if ending:
+            assert again.to_dict() == now.to_dict()
+        for report in (now.reports["other"], *many.reports.values()):
+            read = pu.PUReport.from_dict(changed(report.to_json(), ending))
+            assert dict(read.metrics) == pytest.approx(dict(report.metrics), nan_ok=True)
+
+
 def test_a_monitor_of_an_earlier_form_is_refused() -> None:
     with pytest.raises(pu.exceptions.InvalidInputError, match="with the version of purecover"):
         pu.monitoring.ScoreMonitor.load(SAVED / "monitor-0.1.0.json")

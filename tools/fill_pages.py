@@ -40,7 +40,7 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def cell(file: str, section: str, row: str, column: str, form: int | str | None = None) -> str:
     """A cell of a table of results: of the first row of a section that begins so.
 
-    With ``lowest`` or ``highest`` as its form: of all rows whose first cell ends so.
+    With ``lowest`` or ``highest`` as its form: of all rows with a cell that ends so.
     """
     text = (RESULTS / file).read_text(encoding="utf-8")
     at = 0
@@ -58,7 +58,8 @@ def cell(file: str, section: str, row: str, column: str, form: int | str | None 
         cells = [each.strip().replace("\\", "") for each in bars]
         heads = heads or cells
         first = "|".join((*cells, ""))
-        if cells[0].endswith(row) if isinstance(form, str) else first.startswith(f"{row}|"):
+        ends = isinstance(form, str) and any(each.endswith(row) for each in cells)
+        if ends or (not isinstance(form, str) and first.startswith(f"{row}|")):
             found.append(cells[heads.index(column)])
     if not found:
         raise SystemExit(f"{file} has no row {row!r} in {section!r}")
@@ -66,7 +67,7 @@ def cell(file: str, section: str, row: str, column: str, form: int | str | None 
         pick = min if form == "lowest" else max
         found = [pick(found, key=lambda each: float(each.strip("%")))]
     shown = re.sub(r"(\d)%", r"\1 %", found[0])
-    return f"{float(shown):.{form}f}" if isinstance(form, int) else shown
+    return f"{float(shown):,.{form}f}" if isinstance(form, int) else shown
 
 
 def printed(file: str, row: str, column: str = "") -> str:

@@ -31,6 +31,10 @@ class FrameKeywords(TypedDict, total=False):
     exact_limit: int
 
 
+_FARTHEST = 1e12
+"""Factor between the totals of both sides: beyond it, sums of both lose the smaller one."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreCounts:
     """Labeled and unlabeled rows counted at each distinct score.
@@ -85,6 +89,12 @@ class ScoreCounts:
             if array.dtype.kind in "iu":  # sums and products of short ones overflow in silence
                 object.__setattr__(self, name, array.astype(np.int64, copy=False))
             valid.read_only(getattr(self, name))
+        n_labeled, n_unlabeled = self.labeled.sum(), self.unlabeled.sum()
+        if 0 < min(n_labeled, n_unlabeled) < max(n_labeled, n_unlabeled) / _FARTHEST:
+            name = "labeled" if self.labeled_sq is None else "sample_weight"
+            must = f"such that the totals of both sides differ by a factor of at most {_FARTHEST:g}"
+            got = f"totals of {n_labeled:g} labeled and {n_unlabeled:g} unlabeled"
+            raise valid.bad_value(name, must, got, "give both sides in the same unit")
 
     # -- doors ----------------------------------------------------------------------------
 

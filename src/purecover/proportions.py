@@ -7,9 +7,9 @@ came from: a known prior, an estimate and a colleague's method are equal guests.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, Self, TypedDict, runtime_checkable
+from typing import Any, Literal, Protocol, Self, TypedDict, runtime_checkable
 
 import numpy as np
 
@@ -96,6 +96,23 @@ def _check_hits_from(name: str, value: object) -> float | str:
 
 
 @dataclass(frozen=True)
+class Basis(Saved):
+    """Something that the alpha and beta of a posterior follow from, next to the scores.
+
+    Attributes
+    ----------
+    what : str
+        Judged rows, among them labeled ones, a past hit rate, or a share of that name.
+    low, high : float or None
+        Ends of the range of a share, twice the same for a number.
+    """
+
+    what: Literal["judged", "judged-labeled", "hits", "alpha", "beta", "prior", "label_frequency"]
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class MixtureProportions(Saved):
     r"""Shares of positives among the unlabeled and among the labeled.
 
@@ -108,14 +125,15 @@ class MixtureProportions(Saved):
     beta : float, default=1.0
         Share of positives among the *labeled*; 1 means clean labels.
     origin : str, default="given"
-        Where the numbers come from: ``"given"``, what was given in place of alpha, or the name
-        of an estimator.
+        Where the numbers come from, in any words; reports print them as they are.
     scenario : {"case-control", "censoring"}, default="case-control"
         How the data were drawn, which decides what the population is.
         ``"case-control"``: the unlabeled are a sample of the population and the labeled
         were drawn apart, so the population's prior is ``alpha``. ``"censoring"``: one
         sample was drawn and some of its positives were labeled, so the population is the
         pooled data.
+    basis : tuple of Basis, default=()
+        What :func:`purecover.audit.combine` and ranges make them follow from.
 
     Raises
     ------
@@ -146,6 +164,7 @@ class MixtureProportions(Saved):
     beta: float = 1.0
     origin: str = "given"
     scenario: Scenario = "case-control"
+    basis: tuple[Basis, ...] = field(default=(), repr=False)
 
     @public
     def __post_init__(self) -> None:
@@ -154,6 +173,11 @@ class MixtureProportions(Saved):
         if not isinstance(self.origin, str):
             raise valid.bad_type("origin", "a string", self.origin)
         valid.check_choice("scenario", self.scenario, SCENARIOS)
+        given: Any = self.basis  # also as plain data
+        try:
+            basis = tuple(each if isinstance(each, Basis) else Basis(**each) for each in given)
+        except TypeError as error:
+            raise valid.bad_type("basis", "that of other proportions", self.basis) from error
         if not alpha < beta:
             raise IdentifiabilityError(
                 f"{{function}} needs alpha < beta, got alpha={alpha:g} and beta={beta:g}: the "
@@ -170,6 +194,12 @@ class MixtureProportions(Saved):
         # Plain floats, so that results do not carry NumPy scalars into JSON.
         object.__setattr__(self, "alpha", alpha)
         object.__setattr__(self, "beta", beta)
+        object.__setattr__(self, "basis", basis)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        found = super().to_dict()
+        return found if self.basis else {k: v for k, v in found.items() if k != "basis"}
 
     # -- where proportions come from ----------------------------------------------------
 
@@ -261,7 +291,8 @@ class MixtureProportions(Saved):
         if counts is None:
             share = check_share("labeled_share", labeled_share, "neither")
         else:
-            share = _labeled_share(counts)
+            check_counts(counts)
+            share = counts.labeled_share
         beta = check_share("beta", beta)
         parameter, shown, closed = "prior", prior, "both"
         if label_frequency is not None:
@@ -348,12 +379,17 @@ class MixtureProportions(Saved):
         return (1 - self.beta) / (1 - self.alpha)
 
     @property
-    def _beta_origin(self) -> str:
-        """Where beta comes from, in words; an origin such as ``"audit, beta given"`` says it."""
-        origin, _, apart = self.origin.partition(", beta ")
-        if apart or not origin.endswith("audit"):
-            return apart or "given"
-        return "from the audit" if origin == "audit" else "from the audit and the scores"
+    def _alpha_varies(self) -> bool:
+        """Whether alpha is the mean of a posterior."""
+        return any(each.what != "beta" for each in self.basis)
+
+    @property
+    def _beta_from(self) -> Literal["given", "judged", "scores"]:
+        """Say where beta comes from."""
+        whats = {each.what for each in self.basis}
+        if not whats or "beta" in whats:
+            return "given"
+        return "judged" if "judged-labeled" in whats else "scores"
 
     def flipped(self) -> MixtureProportions:
         """Proportions after swapping labeled with unlabeled and positive with negative."""
@@ -391,7 +427,8 @@ class MixtureProportions(Saved):
             return self.alpha
         if counts is None:
             raise InvalidInputError("{function} needs 'counts' to know the pooled prior.")
-        share = _labeled_share(counts)
+        check_counts(counts)
+        share = counts.labeled_share
         return share * self.beta + (1 - share) * self.alpha
 
 
@@ -400,15 +437,6 @@ check_proportions = partial(
     valid.check_instance, "proportions", kind=MixtureProportions, hint=_HINT
 )
 """The check of proportions."""
-
-
-def _labeled_share(counts: ScoreCounts) -> float:
-    check_counts(counts)
-    share = counts.labeled_share
-    if not share < 1:  # by rounding
-        got = f"{counts.n_labeled:,.10g} labeled and {counts.n_unlabeled:,.10g} unlabeled"
-        raise valid.bad_value("counts", "of comparable numbers on both sides", got)
-    return share
 
 
 # -- The four ways a caller can say what alpha and beta are, and the fifth: to be estimated ------
@@ -430,10 +458,6 @@ class ProportionEstimator(Protocol):
     ) -> FloatArray:
         """Alpha and beta, one row per replicate; NaN where there is no estimate."""
         ...
-
-
-FROM_SCORES = "beta from the scores"
-"""How the origin of proportions ends whose alpha comes from an audit that saw no labeled row."""
 
 
 @runtime_checkable
@@ -625,6 +649,14 @@ class GivenProportions(Parameters):
         return self.hits is not None or bool(names & set(_STATED)) or bool(names and self.ways)
 
     @property
+    def is_number(self) -> bool:
+        """Whether one alpha is given, or follows from what is given."""
+        carried = self.proportions
+        if isinstance(carried, MixtureProportions):
+            return not carried._alpha_varies
+        return carried is None and bool(self.ways)
+
+    @property
     def known_beta(self) -> float | None:
         """Beta, if it is given as a number."""
         return None if isinstance(self.beta, tuple) else self.beta
@@ -769,13 +801,13 @@ class GivenProportions(Parameters):
             number = plain.prior
         if number is not None:
             return np.full(len(beta), number)
-        share = _labeled_share(counts)
+        share = counts.labeled_share
         return np.asarray(_left_unlabeled(share, beta, plain.prior, plain.label_frequency))
 
     def implied(self, counts: ScoreCounts, shares: FloatArray) -> dict[str, FloatArray]:
         """Return the values of the parameters with a range that rows of alpha and beta imply."""
         alpha, beta = shares.T
-        share = _labeled_share(counts)
+        share = counts.labeled_share
         labeled = beta * share
         every = labeled + alpha * (1 - share)
         with np.errstate(invalid="ignore"):
@@ -800,7 +832,7 @@ class GivenProportions(Parameters):
             self._largest_beta,
             self.prior,  # type: ignore[arg-type]
             self.label_frequency,  # type: ignore[arg-type]
-            share=_labeled_share(counts),
+            share=counts.labeled_share,
             n_rows=None if grouped else max(round(n_rows), 1),
             rng=rng,
         )

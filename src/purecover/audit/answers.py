@@ -26,7 +26,7 @@ from purecover.counts import ScoreCounts, auc_pu_variance, cut_of_top
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
 from purecover.intervals.interval import Interval, check_level
-from purecover.proportions import FROM_SCORES, TOP, GivenProportions, MixtureProportions
+from purecover.proportions import TOP, Basis, GivenProportions, MixtureProportions
 
 N_DRAWS = 8000
 N_RESAMPLES = 1000
@@ -606,10 +606,18 @@ def posterior_of(
         word = ", beta between" if name == "beta" else f" and {name.replace('_', ' ')} of"
         to = "and" if name == "beta" else "to"
         origin += f"{word} {100 * low:.3g} {to} {100 * high:.3g} %"
+    seen = {
+        "judged": bool(strata.judged.any()),
+        "judged-labeled": bool(strata.labeled_judged.any()),
+        "hits": hits is not None,
+    }
+    basis = [Basis(what) for what, there in seen.items() if there]  # type: ignore[arg-type]
+    basis += [Basis(name, low, high) for name, (low, high) in given.ranges.items()]  # type: ignore[arg-type]
     if beta is not None:
+        basis.append(Basis("beta", beta, beta))
         origin += ", beta given"
     elif "beta" not in given.ranges and not strata.labeled_judged.any():
-        origin += f", {FROM_SCORES}"
+        origin += ", beta from the scores"
     for each in (strata, hits):
         if each is not None and (each.judged.any() or each.labeled_judged.any()):
             tails.append(_tail(known, each, rng))
@@ -635,7 +643,9 @@ def posterior_of(
             else "what is given is not what the scores let expect"
         )
     return AuditPosterior(
-        proportions=MixtureProportions(alpha_mean, beta_mean, origin, given.implied_scenario),
+        proportions=MixtureProportions(
+            alpha_mean, beta_mean, origin, given.implied_scenario, tuple(basis)
+        ),
         intervals=intervals,
         from_scores=from_scores,
         purity=tuple(map(interval, found.purity.T)),

@@ -226,7 +226,7 @@ class Check:
 NEEDED = {
     "audit": "no rows were judged.",
     "dates": "no dates of labels were given.",
-    "estimation": "alpha and beta were given.",
+    "estimation": "alpha does not follow from the scores alone.",
     "kinds": "no kinds of rows were given, or judges found no positive.",
     "prior": "no target was named.",
     "sources": "no sources of labels were given.",

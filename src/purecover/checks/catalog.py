@@ -34,7 +34,6 @@ from purecover.counts import ScoreCounts, auc_pu_variance, cumulative_share
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import (
-    FROM_SCORES,
     GivenProportions,
     MixtureProportions,
     UncertainProportions,
@@ -567,7 +566,7 @@ def noise_corrected(context: CheckContext) -> Finding:
     """Metrics are corrected for an estimated share of wrong labels."""
     estimation = context.estimation
     if estimation is None:
-        if context.audit is None or not context.proportions.origin.endswith(FROM_SCORES):
+        if context.audit is None or context.proportions._beta_from != "scores":
             return not_applicable(NEEDED["estimation"])
         return _beta_beside_audit(context.audit)
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta
@@ -654,7 +653,7 @@ def dates_disagree(context: CheckContext) -> Finding:
     test: Any = context.dates
     says = f"by date of the label, the first {test}"
     if test.p_value > SIGNIFICANCE:
-        return quiet(f"{says}. Random labels are not contradicted.")
+        return quiet(f"{says}: these dates do not contradict random labels.")
     easy = "clear cases were labeled first, and hidden positives are probably harder"
     hard = "clear cases were labeled last, or the scores have changed over time"
     return fired(
@@ -679,7 +678,7 @@ def sources_disagree(context: CheckContext) -> Finding:
         more = "more" if test.probability > 0.5 else "less"
         doubts.append(f"clear cases were labeled {more} often (p = {test.p_value:.2g})")
     if not doubts:
-        return quiet(f"{says}. Random labels are not contradicted.")
+        return quiet(f"{says}. These sources do not contradict random labels.")
     return fired(
         f"{says}. {' and '.join(doubts).capitalize()}.",
         "check whether the sources are independent: if one copies the other, the number of "
@@ -692,7 +691,7 @@ def kinds_disagree(context: CheckContext) -> Finding:
     """The positives that judges find are of the same kinds as labeled ones if labels are random."""
     test: Any = context.kinds
     if test.p_value > SIGNIFICANCE:
-        return quiet(f"{test}. Random labels are not contradicted.")
+        return quiet(f"{test}: these kinds do not contradict random labels.")
     kind = test.extreme
     how = "less" if test.found[kind] > test.expected[kind] else "more"
     return fired(
@@ -762,7 +761,7 @@ def noise_overlooked(context: CheckContext) -> Finding:
     """Labels are wrong although a method takes them as clean."""
     estimation = context.estimation
     if estimation is None:
-        return not_applicable("alpha was given.")
+        return not_applicable(NEEDED["estimation"])
     if estimation.beta_given or estimation.beta_estimated:
         return not_applicable("beta was given or estimated.")
     p_value = estimation.clean_p_value

@@ -187,7 +187,8 @@ _TABLE: dict[Group, dict[str, Option]] = {
         "review": Option(WHOLE, "Number of unlabeled rows you can review, instead of --threshold: "
             "the lowest threshold that flags no more of them is used."),
         "at_least": Option(VALUES, "Values of auc, recall or precision of all positives, such as "
-            "auc=0.7. The report has how much easier labeled positives must be to miss them."),
+            "auc=0.7, for a given --alpha. The report has how much easier labeled positives must "
+            "be to miss them."),
         "top_k": Option(WHOLE, "Add precision and recall of this many highest-scoring unlabeled "
             "rows."),
         "probabilities": Option(FLAG, "Scores are probabilities of the true class: add Brier "

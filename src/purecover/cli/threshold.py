@@ -57,6 +57,7 @@ def threshold(file: str, /, **given: Any) -> int:
         "expected": {name: report.metrics[name] for name in choice.metrics},
         "interval": report.intervals.get(criterion),
         "intervals": report.intervals,
+        "hardly_known": report.hardly_known,
         "optimism": None if report.bootstrap is None else report.bootstrap.optimism,
         "confusion": report.confusion,
     }

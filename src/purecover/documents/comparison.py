@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from purecover.documents import formats, summary
 from purecover.documents.details import interval_methods, proportions_facts, resamples
 from purecover.documents.parts import Block, Headline, Row, Table, fact_tables
+from purecover.intervals.interval import TOO_WIDE
 
 if TYPE_CHECKING:
     from purecover.checks.base import CheckResult
@@ -49,7 +50,9 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
         cells = {"interval": "", **summary.metric_row(report, metric).cells}
         cells |= {"difference": "", "between": ""}
         if gap is not None:
-            cells["difference"] = formats.signed(gap.estimate)
+            wide = formats.bounded(gap) and gap.width > TOO_WIDE
+            wide |= metric in report.hardly_known
+            cells["difference"] = "-" if wide else formats.signed(gap.estimate)
             if formats.bounded(gap):
                 cells["between"] = f"{formats.signed(gap.low)} to {formats.signed(gap.high)}"
             elif gap.method != "none":
@@ -97,9 +100,11 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
     if rival != base:  # the same difference from the other side
         seen = replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
     ahead, behind = (formats.shortened(name, _MAX_NAME) for name in (best, rival))
+    hidden = "roc_auc" in reports[best].hardly_known
+    value = "" if hidden else f", {formats.number(reports[best].auc, 3)}"
     sentence = (
-        f"Of {len(reports)} models, {ahead} has the highest corrected AUC, "
-        f"{formats.number(reports[best].auc, 3)}: {seen.estimate:.3f} above {behind}"
+        f"Of {len(reports)} models, {ahead} has the highest corrected AUC"
+        f"{value}: {seen.estimate:.3f} above {behind}"
     )
     if formats.bounded(seen):
         coverage = formats.percent(seen.confidence_level)
@@ -129,9 +134,8 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
         )
     if not comparison.reports[comparison.baseline].threshold_chosen:
         notes.append("Threshold metrics are taken where each score has its highest Youden index.")
-    right = (each.intervals for each in comparison.reports.values() if not each.contradicted)
-    dash = formats.dash_note(each.get(name) for each in right for name in _MAIN)
-    return [*notes, dash.strip()] if dash else notes
+    right = (each.hardly_known for each in comparison.reports.values() if not each.contradicted)
+    return [*notes, formats.DASH] if set().union(*right) & {*_MAIN} else notes
 
 
 def interval_note(comparison: ScoreComparison) -> str:

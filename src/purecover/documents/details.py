@@ -6,10 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from purecover.documents import summary as answers
-from purecover.documents.formats import between, capitalized, percent, share, shares_within
+from purecover.documents.formats import (
+    DASH,
+    between,
+    capitalized,
+    percent,
+    share,
+    shares_within,
+)
 from purecover.documents.hidden import applies, hidden_section
 from purecover.documents.parts import Row, Section, Table, fact_tables
-from purecover.recovery.metrics import METRICS, RecoveredMetrics
+from purecover.recovery.metrics import METRICS, RecoveredConfusion, RecoveredMetrics
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
@@ -65,7 +72,7 @@ def assumptions_section(report: PUReport) -> Section:
     ]
     found, p = report.estimation, report.proportions
     pure = {
-        "determined": "Not assumed: alpha was given, or rows were judged.",
+        "determined": "Not assumed: alpha was given.",
         "assumed": "Assumed.",
         "estimated": "Not assumed: similar real problems show the shares of positives there.",
     }
@@ -74,17 +81,28 @@ def assumptions_section(report: PUReport) -> Section:
         doubt = f"Probability {found.clean_probability:.2f}; beta is {p.beta:.3f} in the mean."
     if report.truth is not None and report.truth.beta < p.beta == 1:
         doubt = f"By the truth given, {share(1 - report.truth.beta)} of the labels are wrong."
+    if p._alpha_varies:
+        pure["determined"] = f"Not assumed: alpha follows from {answers.sources_of_alpha(p.basis)}."
     statements = {
         "The labeled are a random sample of all positives (SCAR)": " ".join(random)
         or "Scores alone cannot show this; scar_test looks at features.",
         "The highest scores are all positives, the lowest all negatives": pure[report.state],
         "Every labeled row is positive (beta 1)": doubt
-        or f"Beta is {p.beta:.4g} ({p._beta_origin}).",
+        or f"Beta is {p.beta:.4g} ({_beta_words(report)}).",
         "No row was used to train the model that scored it": report.scores_from
         or "Scores alone cannot show this.",
     }
     rows = [Row(statement, {"why": capitalized(why)}) for statement, why in statements.items()]
     return Section("Assumptions", [Table("Assumption", {"why": "What is known"}, rows, False)])
+
+
+def _beta_words(report: PUReport) -> str:
+    """Say where beta comes from."""
+    found = report.estimation
+    if found is not None and not found.beta_given:
+        return "estimated" if found.beta_estimated else "labels taken as right"
+    words = {"judged": "from judged rows and the scores", "scores": "from the scores"}
+    return words.get(report.proportions._beta_from, "given")
 
 
 def _estimation(report: PUReport, found: PriorEstimate) -> Section:
@@ -143,6 +161,8 @@ def _metrics(report: PUReport) -> Section:
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
         notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
+    if set(report.metrics).intersection(report.hardly_known):
+        notes.append(DASH)
     return Section("Metrics", tables, note=" ".join(notes))
 
 
@@ -174,7 +194,7 @@ def _unlabeled(report: PUReport) -> Section:
         Row(
             title,
             {
-                key: "–" if report.contradicted else f"{value:,.0f}{c.between(key)}"
+                key: "–" if report.contradicted else _expected(c, key, value)
                 for key, value in cells.items()
             },
         )
@@ -184,6 +204,13 @@ def _unlabeled(report: PUReport) -> Section:
     columns = {"true": "Positive", "false": "Negative", "both": "Both"}
     table = Table(f"{caption} among the unlabeled", columns, rows)
     return Section("At the threshold", [table], "" if report.contradicted else capitalized(f"{c}."))
+
+
+def _expected(confusion: RecoveredConfusion, name: str, value: float) -> str:
+    """Write an expected number with its interval."""
+    shown = "–" if name in confusion.hardly_known else f"{value:,.0f}"
+    ends = confusion.between(name)
+    return f"{shown} ({ends})" if ends else shown
 
 
 def _facts(report: PUReport) -> list[Table]:

@@ -6,9 +6,11 @@ import math
 import platform
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeGuard
+
+from purecover.intervals.interval import TOO_WIDE
 
 if TYPE_CHECKING:
     from purecover.intervals.interval import Interval
@@ -49,21 +51,17 @@ def ends(interval: Interval | None) -> str:
     return f"[{interval.low:.4f}, {interval.high:.4f}]".replace("inf", "∞")
 
 
-WIDE, TOO_WIDE = 0.1, 0.75
-"""Widths of intervals from which on two decimals are shown, and none at all."""
+WIDE = 0.1
+"""Width of intervals from which on two decimals are shown."""
 
 
 def precise(value: float, interval: Interval | None) -> str:
-    """Write a value with as many decimals as its interval allows, a dash where it allows none."""
-    if not bounded(interval):
-        return number(value, 3)
-    return "-" if interval.width > TOO_WIDE else number(value, 2 if interval.width > WIDE else 3)
+    """Write a value with as many decimals as its interval allows."""
+    return number(value, 2 if bounded(interval) and interval.width > WIDE else 3)
 
 
-def dash_note(intervals: Iterable[Interval | None]) -> str:
-    """Say what a dash means, if one stands for the value of an interval."""
-    some = any(bounded(each) and each.width > TOO_WIDE for each in intervals)
-    return f" A dash: the interval is wider than {TOO_WIDE:g}." if some else ""
+DASH = f"A dash: the interval is wider than {TOO_WIDE:g}."
+"""The meaning of a dash in place of a metric that is hardly known."""
 
 
 def from_to(interval: Interval | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from purecover.checks.base import REGISTRY, count
-from purecover.documents.formats import cut, dash_note, from_to, number, number_of, percent, precise
+from purecover.documents.formats import DASH, cut, from_to, number, number_of, percent, precise
 from purecover.documents.parts import Block, Caution, Headline, Row, Table
 from purecover.documents.summary import NO_FINDING, RANDOM_LABELS_UNSEEN, SCOPE
 from purecover.recovery.metrics import METRICS
@@ -28,8 +28,9 @@ def many_headline(many: ManyReports, metrics: Sequence[str]) -> Headline:
     alpha = f"Alpha: estimated in {number_of(estimated, 'row')}." if estimated else "Alpha: given."
     level = percent(many.confidence_level)
     more = [f"{alpha} Each {level} interval covers by itself: of many some miss.", SCOPE]
-    right = (row.intervals for row in many.evaluated if not row.contradicted)
-    more[1] += dash_note(each.get(name) for each in right for name in metrics)
+    right = (row.hardly_known for row in many.evaluated if not row.contradicted)
+    if set().union(*right) & {*metrics}:
+        more[1] += f" {DASH}"
     found = Counter(each for row in many.evaluated for each in row.findings if each[1] != "note")
     cautions = [
         Caution(how, [], f"Warning in {number_of(n, 'row')}: {REGISTRY[code].title} ({code}).")
@@ -92,7 +93,7 @@ def many_table(many: ManyReports, metrics: Sequence[str], most: int, longest: in
         }
         for name in metrics:
             value = precise(row.recovered[name], row.intervals.get(name))
-            cells[name] = "-" if row.contradicted else value
+            cells[name] = "-" if row.contradicted or name in row.hardly_known else value
         rows.append(Row(_short(row.task, longest), {key: cells[key] for key in columns}))
     return Table("", columns, rows)
 

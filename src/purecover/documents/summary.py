@@ -13,10 +13,10 @@ import numpy as np
 from purecover._shell import Shell
 from purecover._typing import Target
 from purecover.documents.formats import (
+    DASH,
     WIDE,
     bounded,
     capitalized,
-    dash_note,
     ends,
     from_to,
     number,
@@ -33,7 +33,7 @@ from purecover.recovery.rates import map_rates
 if TYPE_CHECKING:
     from purecover.checks.base import CheckResult
     from purecover.counts import ScoreCounts
-    from purecover.proportions import MixtureProportions
+    from purecover.proportions import Basis, MixtureProportions
     from purecover.report.results import PUReport
 
 RARE = 0.1
@@ -62,11 +62,6 @@ PRICES = {
         "purecover audit sample FILE --n-labeled=10",
         "audit.draw(scores, labeled, n_labeled=10)",
     ),
-    "limit": (
-        "a sure limit, such as alpha at most {limit:g}",
-        "--alpha 0..{limit:g}",
-        "alpha=(0, {limit:g})",
-    ),
     "clean-labels": ("all labels are verified", "--beta 1", "beta=1"),
     "pure-top": (
         "the highest scores are all positives",
@@ -81,6 +76,9 @@ PRICES = {
     ),
 }
 """Ways to narrow the interval of the AUC, the last of precision: in words, shell and Python."""
+
+LIMIT = ("a limit of alpha that you know", "--alpha 0..LIMIT", "alpha=(0, LIMIT)")
+"""The same, of an interval that only the limit decides."""
 
 
 def summary(report: PUReport, file: str | None = None, shell: Shell | None = None) -> list[Block]:
@@ -105,7 +103,8 @@ def headline(report: PUReport) -> Headline:
     if report.contradicted:
         return Headline([f"Observed AUC {report.auc_pu:.3f}."], [], cautions(report))
     interval = report.intervals.get("roc_auc")
-    lead = f"AUC {precise(report.auc, interval)}"
+    auc = "-" if "roc_auc" in report.hardly_known else precise(report.auc, interval)
+    lead = f"AUC {auc}"
     if bounded(interval):
         lead += f", {from_to(interval)} ({percent(interval.confidence_level)} interval)"
     return Headline(
@@ -191,8 +190,10 @@ def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
         seen, shown = "" if unseen else seen, from_to(interval)
         if all(map(math.isfinite, metric.range)):
             value = precise(metrics[name], interval)
+    if name in report.hardly_known:
+        value = "-"
     if report.contradicted:
-        value, shown = "-" if digits is None else "–", ""
+        value, shown = "-", ""
     cells = {"observed": seen, "recovered": value, "interval": shown, "true": true}
     columns = metric_columns(report)
     cells = {key: text for key, text in cells.items() if key in columns}
@@ -236,7 +237,7 @@ def metric_tables(report: PUReport) -> list[Table]:
         value, ends = getattr(c, name), c.intervals.get(name)
         if name == "tp" and not flagged:
             continue
-        if math.isnan(value) or (ends and ends[1] - ends[0] > 0.75 * max(c.tp, value, 1.0)):
+        if math.isnan(value) or name in report.hardly_known:
             break  # next to nothing is known of them
         cells = dict.fromkeys(at_threshold.columns, "") | {"recovered": f"{value:,.0f}"}
         if ends and "interval" in cells:
@@ -248,7 +249,8 @@ def metric_tables(report: PUReport) -> list[Table]:
 def answer_lines(report: PUReport) -> list[str]:
     """Return a line each on alpha and its origin, on other values of it, and on the scope."""
     lines = [alpha_line(report), range_line(report), SCOPE]
-    lines[-1] += dash_note(report.intervals.get(name) for name in (*_OVERALL, *_AT_THRESHOLD))
+    if {*_OVERALL, *_AT_THRESHOLD}.intersection(report.hardly_known):
+        lines[-1] += f" {DASH}"
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
     if target_of(report) != "deployment":
@@ -267,14 +269,18 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     p, found, interval = report.proportions, report.estimation, report.intervals.get("alpha")
     value, within = shares_within(p.alpha, interval)
     origin = {
-        "determined": p.origin.partition(", beta ")[0],
+        "determined": p.origin,
         "assumed": "assuming that the highest scores are all positives",
         "estimated": "estimated from comparable data",
     }[report.state]
     if found is not None and report.state == "assumed" and found.estimator != "label-curve":
         origin += f", by {found.estimator}"
-    if report.state == "determined" and " and " in origin:
-        value, origin = _with_knowledge(value, origin)
+    if report.state == "determined" and p.basis and p._alpha_varies:
+        origin = sources_of_alpha(p.basis)
+        for each in p.basis:
+            if each.what == "alpha" and each.low is not None and each.high is not None:
+                ends = f"{100 * each.low:.3g} and {100 * each.high:.3g} %"
+                value = f"between {ends} (given), estimated {value}"
     labels = ""
     if p.beta == 1 and found is None:
         labels = ", all labels taken as right (beta 1)"
@@ -284,16 +290,16 @@ def alpha_words(report: PUReport) -> tuple[str, str, str]:
     return value, f"{origin}; {within}" if within else origin, labels
 
 
-def _with_knowledge(value: str, origin: str) -> tuple[str, str]:
-    """Write alpha with its range, and what it follows from, by the origin of a posterior."""
-    sources = []
-    for source in origin.split(" and ")[1:]:
-        name, _, ends = source.partition(" of ")
-        if name == "alpha":
-            value = f"between {ends.replace(' to ', ' and ')} (given), estimated {value}"
-        else:
-            sources.append({"audit": "judged rows", "hits": "a past hit rate"}.get(source, source))
-    return value, " and ".join([", ".join(sources) or "range", "scores"])
+def sources_of_alpha(basis: Iterable[Basis]) -> str:
+    """Name what alpha follows from, such as ``judged rows and scores``."""
+    words = {"judged": "judged rows", "hits": "a past hit rate"}
+    sources = [words[each.what] for each in basis if each.what in words]
+    sources += [
+        f"{each.what.replace('_', ' ')} of {100 * each.low:.3g} to {100 * each.high:.3g} %"
+        for each in basis
+        if each.what in ("prior", "label_frequency") and each.low is not None and each.high
+    ]
+    return " and ".join([", ".join(sources) or "range", "scores"])
 
 
 _ALMOST_CLEAN = 0.98
@@ -407,7 +413,7 @@ def cautions(report: PUReport) -> list[Caution]:
 
 
 def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
-    """Return ways to narrow the interval by a fifth or more, and their options.
+    """Return ways to narrow the interval by a fifth or more, or by a limit, and their options.
 
     The interval is that of the AUC, and where precision leads or is wide open also its own.
 
@@ -420,8 +426,9 @@ def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
     rows, note = [], []
     widths = {price.name: price.high - price.low for price in report.prices}
     for price in report.prices:
-        known = {"limit": price.limit, "threshold": _cut_text(report)}
-        words, command, call = (text.format(**known) for text in PRICES[price.name])
+        words, command, call = (
+            text.format(threshold=_cut_text(report)) for text in PRICES[price.name]
+        )
         how = call if shell is None else shell.filled(command)
         metric = "precision" if price.name == "flagged-rows" else "roc_auc"
         now, width = report.intervals.get(metric), widths[price.name]
@@ -442,6 +449,10 @@ def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
             if price.name.endswith("rows"):  # where the interval will be is not known yet
                 auc = f"about {width:.2f} wide"
             rows.append(Row(words, {"auc": auc, "how": how}))
+    now = report.intervals.get("roc_auc")
+    if bounded(now) and now.width > WIDE:
+        words, command, call = LIMIT
+        rows.append(Row(words, {"auc": "", "how": call if shell is None else command}))
     columns = {"auc": "AUC interval", "how": ""}
     title = "To narrow this, do or know one of these:"
     table = [Table(title, columns, rows, numbers=False)] if rows else []

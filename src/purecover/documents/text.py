@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from purecover._shell import Shell
 from purecover.documents.details import shown_metrics
 from purecover.documents.evidence import evidence_headline
-from purecover.documents.formats import capitalized, cut, number
+from purecover.documents.formats import DASH, capitalized, cut, number
 from purecover.documents.parts import Block, Caution, Row, Section, Table
 from purecover.documents.summary import alpha_line, cautions, metric_columns, metric_row, summary
 
@@ -132,14 +132,20 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
     columns, corrected = metric_columns(report), report.bootstrap is not None
     corrected = corrected and report.bootstrap.optimism is not None  # type: ignore[union-attr]
     rows = [metric_row(report, name, 4) for name in shown_metrics(choice.metrics)]
+    told, hidden = (
+        str(choice).splitlines()[0].removeprefix("ThresholdChoice: "),
+        report.hardly_known,
+    )
+    if choice.criterion in hidden:
+        told = told.replace(f" ({choice.metrics[choice.criterion]:.4f})", "")
     blocks: list[Block] = [
-        [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")],
+        [told],
         [capitalized(f"{report.confusion}."), alpha_line(report)],
     ]
     if corrected:
         columns = {"observed": "Observed", "here": "Here"} | columns | {"recovered": "Expected"}
         for row in rows:
-            row.cells["here"] = number(choice.metrics[row.name])
+            row.cells["here"] = "-" if row.name in hidden else number(choice.metrics[row.name])
     blocks.append([Table("", columns, [Row(r.title, r.cells) for r in rows])])
     if corrected:
         note = "here: corrected, on these data; expected: on new data, less what choosing the "
@@ -150,6 +156,8 @@ def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
         for check in report.findings
         if check.severity == "note" and check.topic == "threshold"
     ]
+    if set(choice.metrics).intersection(hidden):
+        blocks.append([DASH])
     return text_of([*blocks, cautions(report), notes])
 
 

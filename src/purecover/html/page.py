@@ -103,6 +103,8 @@ def curve_chart(report: PUReport, kind: Literal["roc", "pr"]) -> dict[str, Any]:
     if report.contradicted:
         del curves["recovered"]
     areas = {k: number(area, 3) for k, (area, _, _) in curves.items()}
+    if {"roc": "roc_auc", "pr": "auc_pr"}[kind] in report.hardly_known:
+        areas["recovered"] = "–"
     point = [report.metrics.get(name, math.nan) for name in axes]
     horizontal, vertical = axes.values()
     words = {k: "corrected" if k == "recovered" else k for k in curves}
@@ -223,10 +225,14 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     for name, report in comparison.reports.items():
         roc, pr = report.roc, report.pr
         area = math.nan if report.infeasible else report.auc
-        both = (("roc", area, roc.fpr, roc.tpr), ("pr", pr.auc_pr, pr.recall, pr.precision))
-        for kind, area, x, y in () if report.contradicted else both:
+        both = (
+            ("roc", "roc_auc", area, roc.fpr, roc.tpr),
+            ("pr", "auc_pr", pr.auc_pr, pr.recall, pr.precision),
+        )
+        for kind, metric, area, x, y in () if report.contradicted else both:
             points = [each.round(6).tolist() for each in svg.drawn_points(x, y)]
-            about = {"name": name, "label": shortened(name, MAX_NAME), "area": plain(area)}
+            shown = None if metric in report.hardly_known else plain(area)
+            about = {"name": name, "label": shortened(name, MAX_NAME), "area": shown}
             curves[kind].append(about | dict(zip("xy", points, strict=True)))
     return {
         "names": names,

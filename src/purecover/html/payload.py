@@ -99,7 +99,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         ``settings``
             How the report was made, as the script takes it; both repairs as they were used.
         ``report``
-            Its metrics, from the full counts.
+            Its metrics, from the full counts, and which of them are hardly known.
         ``roc_band``, ``pr_band``
             Bands, where there are replicates.
         ``auc_pu_half``
@@ -143,7 +143,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         "counts": columns,
         "settings": _settings(report),
         "report": {
-            **picked(report, "auc", "auc_pu", "contradicted"),
+            **picked(report, "auc", "auc_pu", "contradicted", "hardly_known"),
             "metrics": plain(dict(report.metrics)),
         },
         "roc_band": _band(report.roc_band),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -15,6 +16,7 @@ from purecover._typing import FloatArray, OrNan
 from purecover._validation import Frozen, check_choice, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
+from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import check_data, observed_auc_ends
 
 Varied = Literal["scores", "scores and proportions"]
@@ -80,6 +82,22 @@ class Interval(Saved):
             f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}] "
             f"({100 * self.confidence_level:g} %, {self.method}, varied: {self.varied})"
         )
+
+
+TOO_WIDE = 0.75
+"""Width of the interval of a metric from which on nothing shows its value."""
+
+
+def hardly_known(intervals: Mapping[str, Interval]) -> tuple[str, ...]:
+    """Return the metrics of at most 1 whose intervals are too wide for a value.
+
+    Whatever people read shows a dash in place of it.
+    """
+    return tuple(
+        name
+        for name, each in intervals.items()
+        if name in METRICS and METRICS[name].range[1] <= 1 and TOO_WIDE < each.width < math.inf
+    )
 
 
 def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float]:

@@ -318,7 +318,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         As in :func:`evaluate`.
     prior_estimator : PriorEstimator or str, optional
         What estimates alpha and beta, or its name in :func:`prior_estimators`;
-        :class:`LabelCurve` if not given.
+        :class:`ReferencePosterior` if not given.
     target : {"population", "deployment", "pooled"} or float, default="population"
         The population the probabilities refer to, as in :meth:`MixtureProportions.prior`: data
         like the unlabeled, unless the scenario is censoring. A number is its share of positives.

@@ -323,7 +323,9 @@ def blended_rates(
     with np.errstate(divide="ignore", invalid="ignore"):
         concave = np.where(error > 0, np.clip(2 - excess / error, 0.0, 1.0), excess <= 0)
     weight = (np.minimum(hidden / 0.25, 1.0) * concave)[:, None]
-    return isotonic[0] + weight * (fpr - isotonic[0]), isotonic[1] + weight * (tpr - isotonic[1])
+    # Sums of rising terms: a difference of the curves, rounded, could make the rates fall.
+    rest = 1 - weight
+    return rest * isotonic[0] + weight * fpr, rest * isotonic[1] + weight * tpr
 
 
 def concavity_excesses(samples: Samples) -> tuple[FloatArray, FloatArray]:

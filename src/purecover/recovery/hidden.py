@@ -172,8 +172,9 @@ def recover_hidden(
     auc_hidden, recall_hidden = harder_auc(auc_labeled, ease), lower_recall(recall_labeled, ease)
     n_hidden = alpha * counts.n_unlabeled
     share = beta * counts.n_labeled / max(beta * counts.n_labeled + n_hidden, 1e-300)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.minimum(recall_hidden / (f_u / alpha), 1)  # no product that underflows
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # No product that underflows, and 0 where no unlabeled row is positive.
+        precision = np.minimum(recall_hidden / np.divide(f_u, alpha), 1)
     return HiddenPositives(
         theta=theta,
         proportions=proportions,

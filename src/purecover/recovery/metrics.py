@@ -704,6 +704,16 @@ class RecoveredConfusion(Saved):
         """How many are predicted positive, ``tp + fp``."""
         return self.tp + self.fp
 
+    @property
+    def hardly_known(self) -> tuple[str, ...]:
+        """Numbers whose intervals are wider than three quarters of them, or of ``tp``."""
+        least = max(self.tp, 1.0)
+        return tuple(
+            name
+            for name, (low, high) in self.intervals.items()
+            if high - low > 0.75 * max(getattr(self, name), least)
+        )
+
     def matrix(self) -> FloatArray:
         """Return ``[[tn, fp], [fn, tp]]``, the order of scikit-learn's ``confusion_matrix``."""
         return np.array([[self.tn, self.fp], [self.fn, self.tp]])
@@ -713,19 +723,22 @@ class RecoveredConfusion(Saved):
             return f"how many {self.among} at or above {self.threshold:.6g} are positive is unknown"
         share = self.tp / self.flagged if self.flagged else 0.0
         percent = f"{100 * share:.{2 if share < 0.01 else 3}g} %"
-        ends = f"{self.between('tp').strip(' ()')}; ".removeprefix("; ")
+        found, missed = (self.between(name) for name in ("tp", "fn"))
+        if "tp" not in self.hardly_known:
+            found = f"about {self.tp:,.0f} ({found}{'; ' if found else ''}{percent})"
+        if "fn" not in self.hardly_known:
+            missed = f"about {self.fn:,.0f}{f' ({missed})' if missed else ''}"
         return (
             f"at the threshold (score ≥ {self.threshold:.6g}) {self.flagged:,.0f} {self.among} are "
-            f"flagged: about {self.tp:,.0f} ({ends}{percent}) of them are positive, and about "
-            f"{self.fn:,.0f}{self.between('fn')} positives are missed"
+            f"flagged: {found} of them are positive, and {missed} positives are missed"
         )
 
     def between(self, number: str) -> str:
-        """Return the interval of a number in parentheses; empty if there is none."""
+        """Return the ends of the interval of a number; empty if there is none."""
         if number not in self.intervals:
             return ""
         low, high = self.intervals[number]
-        return f" ({low:,.0f} to {high:,.0f})"
+        return f"{low:,.0f} to {high:,.0f}"
 
 
 @public

@@ -311,12 +311,9 @@ def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> st
         if most >= 0
         else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
     )
-    correct = f"Correct beta, or alpha ({p.origin})"
-    if p.origin == "given":
-        correct = (
-            "Correct alpha or beta, or have alpha estimated, as evaluate does where it is left out"
-        )
-    elif "audit" in p.origin:
+    correct = f"Correct alpha ({p.origin}) or beta, or have alpha estimated, as evaluate does where"
+    correct += " it is left out"
+    if any(each.what == "judged" for each in p.basis):
         correct = "See whether the judged rows were drawn at random and judged right, and whether "
         correct += "labels went to positives at random"
     return (

@@ -526,9 +526,19 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
             reports[name] = PUReport(**read_fields(inner, saved.reports[name]))
         base = reports[saved.baseline]
         others = {name: each for name, each in reports.items() if name != saved.baseline}
+        known = saved.reports[saved.baseline].metrics.recovered
+        level = saved.confidence_level
+        none: Any = {"same": False, "level": level, "method": "none", "varied": "scores"}
         for metric in base.metrics:
-            differences[metric] = {name: saved.differences[metric][name] for name in others}
-            if saved.better:  # without replicates there are no shares at all
+            if metric in known:
+                differences[metric] = {name: saved.differences[metric][name] for name in others}
+            else:  # younger than the document, which has no replicates of it
+                own = _value(base, metric)
+                differences[metric] = {
+                    name: paired.difference_interval(_value(each, metric) - own, None, **none)
+                    for name, each in others.items()
+                }
+            if metric in saved.better:
                 better[metric] = {name: saved.better[metric][name] for name in others}
         if saved.estimated_from is not None:
             reports[saved.estimated_from]

@@ -251,6 +251,9 @@ class SavedReport(Struct, kw_only=True):
         How many unlabeled rows the threshold was to flag; null if the caller did not say.
     prices : list
         What the interval of the AUC would be with more knowledge, where alpha is estimated.
+    hardly_known : list
+        Metrics, and numbers of confusion, whose intervals are too wide for a value: text and pages
+        show a dash.
     at_least : dict
         Values that metrics of all positives should have at least, if the caller named some.
     bootstrap : object or None
@@ -299,6 +302,7 @@ class SavedReport(Struct, kw_only=True):
     counts: ScoreCounts | None
     review: Whole | None = None
     prices: tuple[Price, ...] = ()
+    hardly_known: tuple[str, ...] = ()
     at_least: dict[str, Share] = {}
     contradicted: bool = False
     binning: BinningBounds | UnsetType = UNSET

@@ -19,7 +19,7 @@ from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
-from purecover.intervals.interval import Interval, ends_of
+from purecover.intervals.interval import Interval, ends_of, hardly_known
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
@@ -84,12 +84,17 @@ class ManyRow(Frozen):
     report: PUReport | None = field(default=None, repr=False)
     contradicted: bool = False
 
+    @property
+    def hardly_known(self) -> tuple[str, ...]:
+        """Metrics whose intervals are too wide for a value; see :class:`PUReport`."""
+        return hardly_known(self.intervals)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         task = self.task if isinstance(self.task, (str, int, float, bool)) else str(self.task)
         findings = [{"code": code, "severity": how} for code, how in self.findings]
         names = [field.name for field in fields(self) if field.name != "report"]
-        return picked(self, *names) | {"task": task, "findings": findings}
+        return picked(self, *names, "hardly_known") | {"task": task, "findings": findings}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

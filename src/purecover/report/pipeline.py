@@ -120,8 +120,9 @@ class ReportSettings(RecoveryOptions, Resampling):
     at_least: Mapping[str, float] | None = parameter(
         None,
         "mapping",
-        """Values that metrics of all positives should have at least, such as ``{"auc": 0.7}``:
-        the report says how much easier labeled positives must be for them to fall below.""",
+        """Values that metrics of all positives should have at least, such as ``{"auc": 0.7}``,
+        where alpha is given as a number: the report says how much easier labeled positives must
+        be for them to fall below.""",
         check_at_least,
     )
     ignore_checks: Collection[str] = parameter(
@@ -424,6 +425,11 @@ class Request:
         """Read options of `evaluate`."""
         settings = ReportSettings.among(options).validated()
         given = GivenProportions.among(options).validated(can_estimate=True, can_vary=can_vary)
+        if settings.at_least and not given.is_number:
+            must = "left out unless alpha is given as a number"
+            hint = "an estimate of alpha assumes labels at random, which is what at_least doubts: "
+            hint += "pass alpha, or judge rows (audit.judge_hidden)"
+            raise valid.bad_value("at_least", must, valid.show(dict(settings.at_least)), hint)
         return cls(settings, given, None if given.ways else check_estimator(given.estimator))
 
     def check_design(self, judged: Any) -> None:

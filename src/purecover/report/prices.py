@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
 
 PriceName = Literal[
-    "ten-rows", "labeled-rows", "limit", "clean-labels", "pure-top", "more-rows", "flagged-rows"
+    "ten-rows", "labeled-rows", "clean-labels", "pure-top", "more-rows", "flagged-rows"
 ]
 
 COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
@@ -40,20 +40,16 @@ class Price(Saved):
     ----------
     name : str
         What is known: ``"ten-rows"``, ten judged rows with high scores; ``"labeled-rows"``, ten
-        judged labeled rows as well; ``"limit"``, an upper limit of alpha; ``"clean-labels"``,
-        verified labels; ``"pure-top"``, the highest scores all positives; ``"more-rows"``, four
-        times as many rows; ``"flagged-rows"``, ten judged rows above the threshold, where the
-        interval is that of precision.
+        judged labeled rows as well; ``"clean-labels"``, verified labels; ``"pure-top"``, the
+        highest scores all positives; ``"more-rows"``, four times as many rows; ``"flagged-rows"``,
+        ten judged rows above the threshold, where the interval is that of precision.
     low, high : float
         Ends of the interval.
-    limit : float or None
-        The upper limit of alpha: half the upper end of its interval.
     """
 
     name: PriceName
     low: float
     high: float
-    limit: float | None = None
 
 
 def find_prices(
@@ -64,8 +60,8 @@ def find_prices(
     The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
     positives among n rows judged above the median labeled score, with the purity
     :math:`\kappa = \alpha F_1/F_U` there, averaged over k; by that and the same of labeled rows,
-    with the purity :math:`\beta`; by whether alpha is at most a limit; or by whether beta is 1.
-    Precision at ``threshold`` is the purity of the unlabeled above it.
+    with the purity :math:`\beta`; or by whether beta is 1. Precision at ``threshold`` is the purity
+    of the unlabeled above it.
     """
     from scipy.special import ndtri
 
@@ -95,8 +91,6 @@ def find_prices(
     def auc(weights: FloatArray, share: float = 1.0) -> FloatArray:
         return ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, np.atleast_2d(weights))
 
-    limit = float(f"{np.quantile(draws[:, 0], (1 + level) / 2) / 2:.2g}")
-    allowed = (draws[:, 0] <= limit).astype(np.float64)
     median = int(np.searchsorted(np.cumsum(counts.labeled) / counts.n_labeled, 0.5))
     judged = _of_ten_answers(_purity_above(counts, median, draws))
     found = [_price("ten-rows", auc(judged), judged)]
@@ -104,8 +98,6 @@ def find_prices(
     if not clean.all():
         both = (judged[:, None] * _of_ten_answers(draws[:, 1])).reshape(-1, N_DRAWS)
         found.append(_price("labeled-rows", auc(both), both))
-    if allowed.any():
-        found.append(_price("limit", auc(allowed), limit=limit))
     if 0 < clean.sum() < len(clean):
         found.append(_price("clean-labels", auc(clean)))
     if pure := _if_pure(counts, error, level, clean=bool(clean.all())):
@@ -134,13 +126,11 @@ def _of_ten_answers(purity: FloatArray) -> FloatArray:
     return np.asarray(comb(N_JUDGED, k) * purity**k * (1 - purity) ** (N_JUDGED - k))
 
 
-def _price(
-    name: PriceName, ends: FloatArray, likelihood: FloatArray | None = None, **known: float
-) -> Price:
+def _price(name: PriceName, ends: FloatArray, likelihood: FloatArray | None = None) -> Price:
     """Return the expected ends: the mean over what may be answered."""
     chance = np.ones(1) if likelihood is None else likelihood.mean(axis=1)
     low, high = chance @ ends
-    return Price(name, float(low), float(high), **known)
+    return Price(name, float(low), float(high))
 
 
 def _if_pure(

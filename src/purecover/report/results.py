@@ -15,7 +15,7 @@ from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
-from purecover.intervals.interval import CurveBand, Interval, ends_of
+from purecover.intervals.interval import CurveBand, Interval, ends_of, hardly_known
 from purecover.intervals.replicates import BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
@@ -143,6 +143,14 @@ class PUReport(Paged, Frozen):
     def auc_direct(self) -> float:
         """The direct AUC before clipping; outside [0, 1] if alpha and beta do not fit."""
         return self.roc.auc_direct
+
+    @property
+    def hardly_known(self) -> tuple[str, ...]:
+        """Metrics, and numbers of ``confusion``, whose intervals are too wide for a value.
+
+        Text and pages show a dash in place of it.
+        """
+        return (*hardly_known(self.intervals), *self.confusion.hardly_known)
 
     @property
     def infeasible(self) -> bool:

@@ -104,7 +104,7 @@
   for (const [name, spec] of Object.entries(KINDS)) {
     const models = data.curves[name].map(({ label, area, ...model }) => ({
       ...model,
-      label: `${label} (${number(area, 3)})`,
+      label: `${label} (${area === null ? "–" : number(area, 3)})`,
       look: look(data.names.indexOf(model.name)),
     }));
     const areas = models.map(({ label }) => label).join(", ");

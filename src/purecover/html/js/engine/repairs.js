@@ -106,7 +106,7 @@
     const { excess, error } = o.concavity;
     const concave = error > 0 ? clip(2 - excess / error, 0, 1) : Number(excess <= 0);
     const weight = Math.min(hidden / 0.25, 1) * concave;
-    const mix = (one, two) => one.map((value, i) => value + weight * (two[i] - value));
+    const mix = (one, two) => one.map((value, i) => (1 - weight) * value + weight * two[i]);
     return {
       ...isotonic,
       fpr: mix(isotonic.fpr, likelihood.fpr),

@@ -12,6 +12,7 @@
 
   /** A column at the theta that is set, on a straight line between two that were computed. */
   function valueOf(name) {
+    if (!hidden[name]) return null; // hardly known
     const place = ((theta - low) / (high - low)) * (hidden.theta.length - 1);
     const at = Math.min(Math.floor(place), hidden.theta.length - 2);
     const [one, two] = hidden[name].slice(at, at + 2);
@@ -32,7 +33,7 @@
         curve("auc", "AUC", "recovered"),
         curve("recall", "recall", "observed"),
         curve("precision", "precision", "true"),
-      ],
+      ].filter(({ y }) => y),
       point: { x: theta, y: valueOf("auc"), label: `theta ${number(theta, 2)}` },
       remark: "",
     };
@@ -46,11 +47,13 @@
     theta = Math.min(Math.max(value, low), high);
     for (const id of ["theta", "theta-number"])
       if ($(id) !== source) $(id).value = number(theta, 2);
-    const shown = ["auc", "recall", "precision"].map((name) => number(valueOf(name), 3));
+    const written = (name, digits) => (hidden[name] ? number(valueOf(name), digits) : "–");
+    const shown = ["auc", "recall", "precision"].map((name) => written(name, 3));
+    const missed = hidden.n_missed ? Math.round(valueOf("n_missed")).toLocaleString("en-US") : "–";
     $("if-hidden").textContent =
       `If labeled positives outrank hidden ones in ${Math.round(100 * theta)} % of pairs: AUC ${shown[0]}, ` +
       `recall ${shown[1]} and precision ${shown[2]} of all positives; ` +
-      `about ${Math.round(valueOf("n_missed")).toLocaleString("en-US")} are missed.`;
+      `about ${missed} are missed.`;
     mounted.refresh();
   }
 

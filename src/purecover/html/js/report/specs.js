@@ -6,7 +6,7 @@
   const engine = globalThis.purecover;
   const { number, short } = parts.frame;
   const { payload } = parts.document;
-  const { OWN, state, current, observed, percent } = parts.state;
+  const { OWN, state, current, observed, percent, hidden } = parts.state;
   const { counts, report, sensitivity, truth } = payload;
 
   const REMARK = "Alpha and beta do not fit the scores: nothing to recover";
@@ -23,11 +23,13 @@
   }
 
   /** Observed, recovered and true curve with their areas, named by `word`. */
-  function curvesSpec({ word, areas, base, seen, found, known, ...spec }) {
-    const area = number(areas.recovered, 3);
+  function curvesSpec({ word, metric, areas, base, seen, found, known, ...spec }) {
+    const written = (kind) =>
+      kind === "recovered" && hidden(metric) ? "–" : number(areas[kind], 3);
+    const area = written("recovered");
     const curve = (kind, of, more) => ({
       kind,
-      label: `${kind === "recovered" ? "corrected" : kind} (${word} ${number(areas[kind], 3)})`,
+      label: `${kind === "recovered" ? "corrected" : kind} (${word} ${written(kind)})`,
       ...of,
       ...more,
     });
@@ -51,6 +53,7 @@
     return curvesSpec({
       title: "ROC curve",
       word: "AUC",
+      metric: "roc_auc",
       x: "False-positive rate",
       y: "True-positive rate",
       description: "True-positive rate against false-positive rate.",
@@ -71,6 +74,7 @@
     return curvesSpec({
       title: "Precision-recall curve",
       word: "area",
+      metric: "auc_pr",
       x: "Recall",
       y: "Precision",
       description: `Precision against recall, for a population with a share of ${short(prior, 3)} positives.`,

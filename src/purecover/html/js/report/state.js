@@ -62,12 +62,16 @@
     return `These scores do not fit ${values(state)}: the AUC would be ${number(result.auc_direct, 3)}, outside [0, 1]. ${remedy}`;
   }
 
+  /** Whether a metric or number is shown as a dash: its interval at the report's alpha and beta is
+   * too wide for a value. At others, which are set on the page, it is what follows from them. */
+  const hidden = (name) => !current.moved.proportions && report.hardly_known.includes(name);
+
   /** What was seen, without any correction. */
   const observed = engine.recover(counts, { ...settings, alpha: 0, beta: 1 });
   const current = view();
   const renew = () => Object.assign(current, view());
 
   parts.state = Object.freeze({
-    OWN, state, current, observed, renew, values, whole, percent, aucAt, halfAt,
+    OWN, state, current, observed, renew, values, whole, percent, aucAt, halfAt, hidden,
   });
 })();

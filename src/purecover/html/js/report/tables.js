@@ -5,7 +5,7 @@
   const parts = globalThis.purecoverParts;
   const { number, short } = parts.frame;
   const { $, all, payload } = parts.document;
-  const { OWN, state, current, observed, values, whole, percent, aucAt, halfAt } = parts.state;
+  const { OWN, state, current, observed, values, whole, percent, aucAt, halfAt, hidden } = parts.state;
 
   // What stands in the file, to be shown again at the report's own values.
   const written = new Map();
@@ -44,7 +44,7 @@
     const computed = seen !== undefined;
     if (!changes(metric, kind) || (column === "observed" && !computed)) restore(cell);
     else if (column === "observed") put(cell, number(seen, digits), seen);
-    else if (column === "recovered" && fits && computed)
+    else if (column === "recovered" && fits && computed && !hidden(metric))
       put(cell, number(result.metrics[metric], digits), result.metrics[metric]);
     // The truth does not depend on alpha and beta, but on the threshold and the costs.
     else if (column === "true" && !(kind === "threshold" && (moved.threshold || moved.costs)))
@@ -76,7 +76,8 @@
     const name = lead.dataset.big;
     const changed = changes(name, name === "roc_auc" ? "ranking" : "threshold");
     const value = result?.metrics[name] ?? null;
-    if (changed) put(lead, fits ? number(value, 3) : "–", fits ? value : undefined);
+    const shown = fits && !hidden(name);
+    if (changed) put(lead, shown ? number(value, 3) : "–", shown ? value : undefined);
     else restore(lead);
     const known = name === "roc_auc" && fits && halfAt(state.alpha) !== null;
     renew(interval, changed, known ? `${aucEnds()} (at this alpha) · ` : "");
@@ -109,7 +110,7 @@
     for (const cell of all("[data-cell]")) {
       const value = (numbers ?? {})[cell.dataset.cell];
       if (own) restore(cell);
-      else if (value !== undefined) put(cell, whole(value), value);
+      else if (value !== undefined && !hidden(cell.dataset.cell)) put(cell, whole(value), value);
       else put(cell, "–");
     }
     for (const heading of all("[data-cut]"))
@@ -117,8 +118,13 @@
     renew($("flagged"), !own, numbers ? sentence(numbers) : current.problem);
   }
 
-  const sentence = (c) =>
-    `At the threshold (score ≥ ${short(state.threshold)}) ${whole(c.flagged)} unlabeled are flagged: about ${whole(c.tp)} (${percent(c.tp / (c.flagged || 1))}) of them are positive, and about ${whole(c.fn)} positives are missed.`;
+  function sentence(c) {
+    const about = (name, more = "") => `about ${whole(c[name])}${more}`;
+    const share = ` (${percent(c.tp / (c.flagged || 1))})`;
+    const found = hidden("tp") ? "an unknown number" : about("tp", share);
+    const missed = hidden("fn") ? "an unknown number of" : about("fn");
+    return `At the threshold (score ≥ ${short(state.threshold)}) ${whole(c.flagged)} unlabeled are flagged: ${found} of them are positive, and ${missed} positives are missed.`;
+  }
 
   /** What is set, in words for those who hear the page. */
   function told() {
