@@ -98,7 +98,7 @@ def test_a_fold_that_tells_nothing_is_an_error(data: tuple[np.ndarray, ...]) -> 
     X, labeled, _ = data
     constant = DummyClassifier(strategy="prior").fit(X, labeled)
     scorer = pu.make_pu_scorer("roc_auc")
-    with pytest.raises(pu.exceptions.IdentifiabilityError, match="600 labeled and 3000 unlabeled"):
+    with pytest.raises(pu.exceptions.IdentifiabilityError, match="600 labeled and 3,000 unlabeled"):
         scorer(constant, X, labeled)
     with pytest.raises(pu.exceptions.IdentifiabilityError):
         cross_validate(constant, X, labeled, scoring=scorer, error_score="raise")

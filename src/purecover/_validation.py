@@ -392,8 +392,8 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
 
 
 def _refuse_rounded(parameter: str, array: np.ndarray[Any, Any], doubles: FloatArray) -> None:
-    """Refuse long doubles that have another value as doubles, where these are no fractions."""
-    beyond = (np.abs(doubles) >= LARGEST_EXACT_INTEGER) & (array != doubles) & np.isfinite(array)
+    """Refuse long doubles that have another value as doubles, where these are no fractions or infinite."""
+    beyond = (np.abs(doubles) >= LARGEST_EXACT_INTEGER) & (array != doubles) & np.isfinite(doubles)
     if beyond.any():
         first = int(np.flatnonzero(beyond)[0])
         raise too_large(parameter, f"{array[first]} at row {first}")
