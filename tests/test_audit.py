@@ -270,6 +270,25 @@ def test_known_negatives_are_neither_asked_about_nor_counted(sample, tmp_path: P
         pu.audit.combine(judged, *data)
 
 
+@pytest.mark.parametrize("beta", [None, 1])
+def test_figures_of_the_draws_fit_each_other(sample, beta) -> None:
+    both, counts = combine(sample, judge(sample, 30), beta=beta), sample.counts
+    found = {
+        name: both.figure(name, counts)
+        for name in ("alpha", "positives", "precision", "recall", "auc")
+    }
+    alpha, beta = both.draws(20_000, np.random.default_rng(0)).T
+    assert found["alpha"].mean() == pytest.approx(alpha.mean(), abs=0.003)
+    np.testing.assert_allclose(found["positives"], 5000 * found["alpha"])
+    above = (sample.scores >= both.judged.design.cuts[0]) & ~sample.labeled
+    flagged = found["precision"] * above.sum()  # positives among them
+    np.testing.assert_allclose(found["recall"], (flagged / found["positives"]).clip(0, 1))
+    # The observed AUC is the mixture of that of the classes and 1/2.
+    sure = (beta - alpha).mean() * (found["auc"].mean() - 0.5) + 0.5
+    assert sure == pytest.approx(counts.auc_pu, abs=0.005)
+    assert found["auc"].std() > 0.5 * counts.auc_pu_variance**0.5
+
+
 def test_replicates_stand_for_estimators_without_a_posterior(sample) -> None:
     both = combine(sample, judge(sample, 20), estimator=pu.estimators.RocSlope())
     assert 0.3 in both.alpha

@@ -133,6 +133,19 @@ def test_the_interval_is_that_of_the_library(figure: str, tmp_path: Path) -> Non
     assert now.high == pytest.approx(same.high, abs=0.015)
 
 
+@pytest.mark.parametrize(("half", "digits"), [(0.0203, 3), (0.1203, 2)])
+def test_a_wide_interval_is_written_with_fewer_digits(
+    half: float, digits: int, tmp_path: Path
+) -> None:
+    interval = pu.intervals.Interval(
+        estimate=0.7004, low=0.7004 - half, high=0.7004 + half, confidence_level=0.95,
+        method="posterior",
+    )  # fmt: skip
+    ends = (interval.estimate, interval.low, interval.high)
+    words = begin(tmp_path / "a.csv").words(interval)
+    assert re.findall(r"0\.\d+", words) == [f"{each:.{digits}f}" for each in ends]
+
+
 @pytest.mark.parametrize("sessions", [6, pytest.param(20, marks=pytest.mark.slow)])
 def test_the_width_foretold_is_what_then_happens(sessions: int, tmp_path: Path) -> None:
     ratios = []
