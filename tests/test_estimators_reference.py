@@ -92,6 +92,35 @@ def test_features_are_shares_of_the_curve_and_of_the_rows(beta: float) -> None:
     assert found["width_delta"] == ends["delta"][1] - ends["delta"][0]
 
 
+@pytest.mark.parametrize("clean", [False, True])
+def test_similar_problems_are_weighed_as_documented(clean: bool) -> None:
+    model, counts = stored_reference(), group_scores(SAMPLE.counts)
+    curve = solve_label_curve(counts)
+    features = features_of(counts, curve)
+    cells = (curve.alpha, curve.beta, curve.weight)
+    found = model.similar(features, cells, clean=clean)
+    weight = model.weights(features) * ((model.noise == 0) if clean else 1)
+    np.testing.assert_allclose(found.weight, weight / weight.sum())
+    weight = found.weight
+    mean = weight @ model.log_odds
+    np.testing.assert_allclose(
+        found.log_odds - mean,
+        np.where(model.log_odds < mean, *(s * (model.log_odds - mean) for s in model.stretch)),
+    )
+    np.testing.assert_allclose(found.noise, model.noise * expit(features["bound50_b"]))
+    assert (found.most_a, found.most_b) == pytest.approx(
+        (expit(features["bound95_a"]), expit(features["bound95_b"]))
+    )
+    assert found.n_effective == pytest.approx(1 / np.sum(weight**2))
+    # The label curve counts fully where it is narrow, and not at all where it is wide.
+    for width, factor in ((0.0, 1), (0.1, 1), (0.175, 0.5), (0.25, 0), (1.0, 0)):
+        there = model.similar(features | {"width_delta": width}, cells, clean=clean)
+        most = min(0.85, 1.5 * float(there.weight @ model.pure))
+        assert there.curve_weight == pytest.approx(factor * most)
+    drawn = found.draws(20_000, np.random.default_rng(0))
+    assert (drawn[:, 1] == 1).mean() == pytest.approx(found.clean_probability, abs=0.01)
+
+
 def test_the_estimate_is_the_mean_of_the_draws() -> None:
     for clean in ("weigh", "always"):
         fitted = ReferencePosterior(clean=clean).fit(SAMPLE.counts)
