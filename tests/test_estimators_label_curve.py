@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
 from scipy.stats import norm
 
 import purecover as pu
-from purecover.estimators import label_curve
+from purecover.estimators import label_curve, rank_bins
 from purecover.estimators.curve_fit import (
     HIGH,
     LOW,
@@ -88,6 +90,15 @@ def test_bins_count_effective_rows() -> None:
         np.testing.assert_allclose(np.exp(bins.log_below), below / bins.total.sum())
         tally = bins.tally(counts.labeled[None], counts.unlabeled[None])
         np.testing.assert_allclose(tally, (bins.labeled[None], bins.total[None]))
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60).filter(any))
+def test_depths_are_the_most_that_a_share_allows(tally: list[int]) -> None:
+    found = rank_bins._depths(np.array(tally, dtype=float))
+    for depth, share in zip(found, PURE_SHARES, strict=True):
+        most = share * sum(tally) * (1 + 1e-9)
+        assert sum(tally[:depth]) <= most
+        assert depth == len(tally) or sum(tally[: depth + 1]) > most
 
 
 def test_pure_ends_reach_no_deeper_than_they_say() -> None:

@@ -122,6 +122,9 @@ def test_many_judged_rows_show_theta(labeled: float, hidden: float) -> None:
     for name in ("auc_labeled", "auc_hidden", "auc", "recall", "precision"):
         expected = float(getattr(at_truth, name)[0])
         assert found.intervals[name].estimate == pytest.approx(expected, abs=0.02), name
+    both = [found.intervals[name] for name in ("n_hidden", "alpha")]
+    ends = [[each.low, each.estimate, each.high] for each in both]
+    np.testing.assert_allclose(ends[0], np.multiply(counts.n_unlabeled, ends[1]))
 
 
 def test_intervals_of_few_judged_rows_contain_the_truth() -> None:

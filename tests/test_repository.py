@@ -252,3 +252,20 @@ def test_make_targets_that_pages_name_exist() -> None:
         if page.name != "CHANGELOG.md" and "generated" not in page.parts:
             found = re.findall(r"(?:`|\$ )make ([a-z-]+)", page.read_text(encoding="utf-8"))
             assert set(found) <= known, page
+
+
+def test_mutations_change_one_thing_each(tmp_path: Path) -> None:
+    mutate = load(ROOT / "tools" / "mutate.py")
+    file = tmp_path / "a.py"
+    file.write_text("def f(a: int | None = 3):\n    if not a < 2.0 and b:\n        a += x - 1e-9\n")
+    made = {text.decode(): words for _, _, words, text in mutate.mutants(str(file))}
+    assert sorted(made.values()) == [
+        "2.0 -> (3.0)",
+        "3 -> (4)",
+        "a += x - 1e-09 -> a -= x - 1e-09",
+        "a < 2.0 -> (a <= 2.0)",
+        "not a < 2.0 -> (a < 2.0)",
+        "not a < 2.0 and b -> (not a < 2.0 or b)",
+        "x - 1e-09 -> (x + 1e-09)",
+    ]
+    assert "def f(a: int | None = 3):\n    if (a < 2.0) and b:\n        a += x - 1e-9\n" in made
