@@ -94,6 +94,17 @@ def test_rows_are_a_random_sample_without_labels_and_continue_a_drawn_file(tmp_p
     assert np.bincount(strata).tolist() == [10, 10, 10]
 
 
+def test_nothing_is_asked_when_all_rows_are_judged(tmp_path: Path) -> None:
+    judging = Judging([4, 3, 2, 1.0], [0, 0, 1, 0], tmp_path / "a.csv", threshold=3)
+    assert sorted(judging.upcoming(9)) == [0, 1]
+    for _ in range(2):
+        judging.answer("yes")
+    assert judging.row is None
+    assert judging.upcoming(9) == []
+    judging.answer("no")
+    assert [each["positive"] for each in lines(tmp_path / "a.csv")] == ["yes", "yes"]
+
+
 def test_two_judges_are_asked_about_the_same_rows_and_what_they_disagree_on_shows(
     tmp_path: Path,
 ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn import metrics as skm
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import purecover as pu
@@ -118,8 +119,6 @@ def test_observed_values_are_those_of_scikit_learn(name: str) -> None:
     ).observed[name]
     log = np.log(p / (1 - p))[:, None]
     fit = LogisticRegression(C=np.inf, tol=1e-9).fit(log, y)
-    from sklearn.isotonic import IsotonicRegression
-
     fitted = IsotonicRegression().fit_transform(p, y)
     twins = {
         "brier": lambda: skm.brier_score_loss(y, p),
@@ -138,8 +137,11 @@ def test_observed_values_are_those_of_scikit_learn(name: str) -> None:
 
 
 def test_the_calibration_curve_holds_what_metrics_say() -> None:
-    counts, s, _ = probabilities(3000, 12_000, beta=0.9, factor=1.6)
+    counts, s, p = probabilities(3000, 12_000, beta=0.9, factor=1.6)
     curve = recover_calibration(counts, s.proportions)
+    order = np.argsort(p)
+    as_labels = IsotonicRegression().fit_transform(p[order], s.labeled[order])
+    np.testing.assert_allclose(curve.frequency_pu, as_labels, atol=1e-9)
     metrics = pu.recover_metrics(counts, s.proportions, probabilities=True)
     parts = curve.miscalibration - curve.discrimination + curve.uncertainty
     assert curve.brier == pytest.approx(parts, abs=1e-12) == metrics["brier"]
