@@ -309,6 +309,15 @@ def test_says_when_scores_cannot_tell() -> None:
     assert estimator.interval_["alpha"].width > 0.5
     good = pu.estimators.LabelCurve().fit(sample(3).counts)
     assert good.diagnostics_["identifiable"]
+    clean = good.diagnostics_["clean_probability"]
+    assert good.diagnostics_["notes"] == (f"labels are clean with probability {clean:.2f}",)
+    assert clean > 0.5
+    for other in ("always", "never"):  # which are no finding
+        fitted = pu.estimators.LabelCurve(clean=other).fit(sample(3).counts)
+        assert fitted.diagnostics_["notes"] == ()
+    noisy = pu.estimators.LabelCurve().fit(sample(3, beta=0.8).counts).diagnostics_
+    assert noisy["clean_probability"] < 0.5
+    assert noisy["notes"] == ()
 
 
 @pytest.mark.slow

@@ -237,6 +237,13 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, target, level):
     json.dumps(bounds.to_dict(), allow_nan=False)
 
 
+def test_a_range_may_begin_at_0_and_end_below_1(counts):
+    assert pu.recover_bounds(counts, (0.0, 0.2)).alpha_range == (0.0, 0.2)
+    assert pu.recover_bounds(counts, 0.0).alpha_range == (0.0, 0.0)
+    with pytest.raises(pu.exceptions.InvalidInputError, match="below 1: else no unlabeled"):
+        pu.recover_bounds(counts, (0.2, 1.0))
+
+
 def test_the_text_has_the_numbers(counts):
     bounds = pu.recover_bounds(counts, (0.15, 0.35), confidence_level=0.9)
     shown = [bounds.auc_lower, bounds.auc_upper, *bounds.alpha_range, 0.9]
