@@ -19,7 +19,7 @@ export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format type docs dist fuzz size freeze paper reality trust judge-study \
+.PHONY: help demo test lint format type docs dist fuzz mutate size freeze paper reality trust judge-study \
 	leaderboard drill study requirements clean
 
 help: ## List the targets
@@ -90,6 +90,9 @@ dist: $(VENV)/.dev ## Build wheels and source archives of both packages, and che
 fuzz: $(VENV)/.dev ## Search at random for inputs that break functions and commands
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "" -k "fuzz or hypothesis" tests $(PYTEST_ARGS)
 
+mutate: $(VENV)/.dev ## Change operators and numbers, print what no test notices (ARGS="--n 20 --seed 1")
+	$(BIN)/python tools/mutate.py $(ARGS)
+
 size: $(VENV)/.dev ## Print tokens, lines of code, public names and options by folder
 	$(BIN)/python tools/size.py
 
@@ -132,5 +135,5 @@ requirements: $(VENV)/.dev ## Renew the hashed requirements (UPGRADE=--upgrade f
 
 clean: ## Remove what the other targets made, the environments included
 	rm -rf $(VENV) $(VENV)-* dist build paper-quick paper.html report.html to_judge.csv studies/out docs/_build docs/gallery \
-		.coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis
+		.coverage .coverage.* .mutate.json htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src paper tests tools studies docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,7 +13,7 @@ from scipy.stats import beta as beta_distribution
 from scipy.stats import norm
 
 import purecover as pu
-from purecover.audit.answers import ANYWHERE, Strata, weigh
+from purecover.audit.answers import ANYWHERE, Outlook, Strata, weigh
 from purecover.audit.designs import JudgedRows
 from purecover.exceptions import ContradictionError, InvalidInputError, InvalidTypeError
 
@@ -268,6 +268,45 @@ def test_known_negatives_are_neither_asked_about_nor_counted(sample, tmp_path: P
     assert JudgedRows.read_csv(file, *data, **known).design.checksum == design.checksum
     with pytest.raises(InvalidInputError, match="if -1 marks known negatives"):
         pu.audit.combine(judged, *data)
+
+
+def test_what_answers_would_do_is_known_for_a_beta_distribution() -> None:
+    """Answers about a share with a Beta(a, b) posterior: its variance falls to m / (m + n)."""
+    share = betaincinv(12, 28, (np.arange(40_000) + 0.5) / 40_000)
+    noise = np.random.default_rng(0).permutation(norm.ppf((np.arange(40_000) + 0.5) / 40_000))
+    for known in (1.0, 0.6):  # what the share explains of the variance of a figure
+        values = 3 * share + 3 * share.std() * noise * np.sqrt(1 / known - 1)
+        seen = Outlook.of(values, share, 500, 0.9)
+        assert seen.width == pytest.approx(np.ptp(np.quantile(values, [0.05, 0.95])), rel=0.01)
+        assert (seen.worth, seen.explained) == pytest.approx((40, known), rel=0.02)
+        assert seen.width_after(0) == seen.width
+        for n in (1, 40, 400):
+            left = (1 - known) + known * 40 / (40 + n)
+            assert seen.width_after(n) == pytest.approx(seen.width * left**0.5, rel=0.01)
+        assert seen.n_for(seen.width) == 0
+        for n in (1, 40, 400):
+            assert seen.n_for(seen.width_after(n) * (1 + 1e-9)) == n
+        assert seen.n_for(seen.width_after(501)) is None  # more than there are
+    assert seen.n_for(0.6 * seen.width) is None  # the share does not explain as much
+
+
+@pytest.mark.parametrize("beta", [None, 1])
+def test_figures_of_the_draws_fit_each_other(sample, beta) -> None:
+    both, counts = combine(sample, judge(sample, 30), beta=beta), sample.counts
+    found = {
+        name: both.figure(name, counts)
+        for name in ("alpha", "positives", "precision", "recall", "auc")
+    }
+    alpha, beta = both.draws(20_000, np.random.default_rng(0)).T
+    assert found["alpha"].mean() == pytest.approx(alpha.mean(), abs=0.003)
+    np.testing.assert_allclose(found["positives"], 5000 * found["alpha"])
+    above = (sample.scores >= both.judged.design.cuts[0]) & ~sample.labeled
+    flagged = found["precision"] * above.sum()  # positives among them
+    np.testing.assert_allclose(found["recall"], (flagged / found["positives"]).clip(0, 1))
+    # The observed AUC is the mixture of that of the classes and 1/2.
+    sure = (beta - alpha).mean() * (found["auc"].mean() - 0.5) + 0.5
+    assert sure == pytest.approx(counts.auc_pu, abs=0.005)
+    assert found["auc"].std() > 0.5 * counts.auc_pu_variance**0.5
 
 
 def test_replicates_stand_for_estimators_without_a_posterior(sample) -> None:

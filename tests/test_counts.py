@@ -370,3 +370,12 @@ def test_variance_equals_its_slow_twin(data):
         assert min(sizes) == pytest.approx(1)
         return
     assert found == pytest.approx(truth, abs=1e-12, rel=1e-6)
+
+
+@pytest.mark.parametrize("highest", [[3, 2], [3, 2, 0.9], [4, 3, 1], [2.9, 2, 1], [3, 2, 1, 1]])
+def test_bins_that_overlap_are_refused(highest):
+    data = {"thresholds": [3, 2, 1], "labeled": [1, 1, 1], "unlabeled": [1, 1, 1]}
+    with pytest.raises(InvalidInputError, match="'highest'"):
+        pu.ScoreCounts.from_dict(data | {"highest": highest})
+    found = pu.ScoreCounts.from_dict(data | {"highest": [3.5, 2.9, 1]})
+    assert found.highest.tolist() == [3.5, 2.9, 1]

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.open_duckdb import connect
 import purecover as pu
 from purecover import MixtureProportions, ScoreCounts
 from purecover.engines import scan as _scan
+from purecover.engines.bins import TALLIES, Bins
 from purecover.exceptions import InvalidInputError
 from purecover.recovery import binning_bounds
 
@@ -186,6 +188,8 @@ LABELS = {
     "words": (np.where(LABELED, "Positive", "unlabeled"), {}),
     "own words": (np.where(LABELED, "yeast", "rest"), {"positive_label": "yeast"}),
     "own numbers": (numbered(LABELED, 7, 3).astype(np.int64), {"positive_label": 7}),
+    "fractions": (numbered(LABELED, 0.75, 0.25), {"positive_label": 0.75}),
+    "unsigned": (np.where(LABELED, 2**63, 1).astype(np.uint64), {"positive_label": 2**63}),
     "negatives": (
         np.where(LABELED, 1, np.where(SCORES["ties"] < 0, -1, 0)),
         {"negative_label": -1},
@@ -203,6 +207,13 @@ def test_every_kind_of_label(engine, kind):
     frame = frame_of(engine, {"s": SCORES["ties"], "y": pa.array(labeled)})
     counts = ScoreCounts.from_frame(frame, score="s", labeled="y", **options)
     assert counts == ScoreCounts.from_scores(SCORES["ties"], labeled, **options)
+
+
+@pytest.mark.parametrize("size", [1, 2**70])
+def test_labels_longer_than_64_bits(size):
+    relation = lazy(s=SCORES["ties"], y=LABELED.astype(int)).project(f"s, y::HUGEINT * {size} AS y")
+    counts = ScoreCounts.from_frame(relation, score="s", labeled="y", positive_label=float(size))
+    assert counts == ScoreCounts.from_scores(SCORES["ties"], LABELED)
 
 
 @every_engine
@@ -584,14 +595,68 @@ def test_one_pass_is_mostly_enough(passes, kind, expected):
     assert kind != "rounded" or counts == exact
 
 
+def scan_of(scores, labeled, **how) -> _scan.Scan:
+    frame = nw.from_native(pl.LazyFrame({"s": scores, "y": labeled}))
+    labels = {"positive_label": None, "negative_label": None}
+    return _scan.Scan(frame, {"score": "s", "labeled": "y"}, labels, **how)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ties", "probabilities", "sizes"])
+def test_no_bin_lies_across_a_threshold_that_is_kept(kind):
+    scores = SCORES[kind] if kind != "plain" else 1000 + SCORES[kind] * 1e-3
+    for keep in np.quantile(scores, [0.1, 0.5, 0.9], method="nearest"):
+        bins = scan_of(scores, LABELED, keep=keep).bins()[None]
+        assert not ((bins.low < keep) & (keep <= bins.high)).any()
+        assert (np.diff(bins.low) > 0).all()
+        exact = ScoreCounts.from_scores(scores, LABELED)
+        for side in ("labeled", "unlabeled"):
+            above = getattr(exact, side)[exact.thresholds >= keep].sum()
+            assert getattr(bins, side)[bins.low >= keep].sum() == above
+
+
+def test_a_further_pass_makes_as_many_bins_as_are_asked_for(monkeypatch):
+    crowd = np.random.default_rng(0).random(20_000) * 1e-6
+    for scores in (1000 + crowd, -5 + crowd, np.append(7 - crowd[:9000], crowd[9000:] - 3)):
+        for most in (300, 3000):
+            monkeypatch.setattr(_scan, "MAX_SUB_BINS", most)
+            scan = scan_of(scores, crowd < 3e-7)
+            first = scan.bins()[None]
+            second = scan.finer(first.key, [first])[None]
+            third = scan.finer(second.key, [second])[None]
+            assert most / 2.5 < second.key.size < 1.5 * most
+            assert 1.8 < third.key.size / second.key.size < 2.2  # each bin is split
+
+
 def test_few_scores_are_found_out():
     """How many distinct scores there are is told well enough from one pass."""
     rng = np.random.default_rng(0)
     labeled = rng.random(300_000) < 0.1
     for n_distinct in (1_000, 20_000, 100_000):
         scores = rng.random(n_distinct)[rng.integers(0, n_distinct, labeled.size)]
-        lazy = pl.LazyFrame({"s": scores, "y": labeled})
-        names = {"score": "s", "labeled": "y"}
-        none = {"positive_label": None, "negative_label": None}
-        found = _scan.Scan(nw.from_native(lazy), names, none).bins()[None]
+        found = scan_of(scores, labeled).bins()[None]
         assert 0.5 * n_distinct < found.distinct() < 2 * n_distinct
+
+
+@pytest.mark.parametrize("n_scores", [3, 30, 200])
+@pytest.mark.parametrize(("labeled", "unlabeled"), [(0.05, 3), (0.2, 3), (1, 3), (0.1, 0.5)])
+def test_the_number_of_distinct_scores_is_estimated(n_scores, labeled, unlabeled):
+    """Of bins with as many scores each, and a Poisson number of rows of both kinds at each."""
+    rng, n_bins = np.random.default_rng(0), 2000
+    rows = [rng.poisson(mean, (n_bins, n_scores)) for mean in (labeled, unlabeled)]
+    at = np.arange(n_scores) / n_scores
+    n = np.concatenate([side.sum(axis=1) for side in rows])
+    low, high = (
+        np.concatenate([end(np.where(side > 0, at, np.nan), axis=1) for side in rows])
+        for end in (np.fmin.reduce, np.fmax.reduce)
+    )
+    is_labeled, key = np.arange(2 * n_bins) < n_bins, np.tile(np.arange(n_bins), 2)
+    tallies = dict.fromkeys(TALLIES, np.zeros(n.size))
+    tallies |= {"labeled": n * is_labeled, "unlabeled": n * ~is_labeled}
+    some = n > 0
+    columns = (each[some] for each in (key, key + low, key + high, n))
+    bins = Bins.of(*columns, {name: tally[some] for name, tally in tallies.items()})
+    assert bins.distinct() == pytest.approx(((rows[0] + rows[1]) > 0).sum(), rel=0.4)
+    # Where no two rows have one score, each may have its own.
+    assert replace(bins, twins=~bins.tied & False).distinct() == bins.tied.sum() + (
+        bins.rows[~bins.tied].sum()
+    )

@@ -13,6 +13,7 @@ from tests.prior_dummies import Fixed, FixedNoisy, TopShare
 import purecover as pu
 from purecover.estimators import inclusion
 from purecover.estimators.base import Inclusions, PriorEstimator
+from purecover.estimators.replicates import HALF_SAMPLES, ReplicateDraws
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.recovery.rates import effective_size
 
@@ -42,6 +43,21 @@ class Sometimes(PriorEstimator):
 
     def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:
         return Inclusions(1.0 if counts.unlabeled[0] < self.least else 0.3)
+
+
+def test_halves_are_moved_to_the_estimate() -> None:
+    rng = np.random.default_rng(0)
+    alpha, beta = rng.normal(0.5, 0.05, 2001), rng.normal(0.8, 0.02, 2001)
+    draws = ReplicateDraws(np.column_stack((alpha, beta)), HALF_SAMPLES)
+    found = draws.intervals(pu.MixtureProportions(0.3, 0.9), 0.9)
+    moved = {"alpha": alpha - np.median(alpha) + 0.3, "beta": beta - np.median(beta) + 0.9}
+    for name, values in moved.items():
+        within = (found[name].low < values) & (values < found[name].high)
+        assert within.mean() == pytest.approx(0.9, abs=2e-3)
+        assert (values <= found[name].low).mean() == pytest.approx(0.05, abs=1e-3)
+    as_they_are = ReplicateDraws(draws.proportions, "bootstrap percentile")
+    found = as_they_are.intervals(pu.MixtureProportions(0.3, 0.9), 0.9)
+    assert (alpha <= found["alpha"].low).mean() == pytest.approx(0.05, abs=1e-3)
 
 
 def test_rejected_draws_are_counted() -> None:

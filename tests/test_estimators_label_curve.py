@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
+from scipy.stats import norm
 
 import purecover as pu
-from purecover.estimators import label_curve
+from purecover.estimators import label_curve, rank_bins
 from purecover.estimators.curve_fit import (
     HIGH,
     LOW,
@@ -61,6 +64,41 @@ def curves_of(bins: RankBins, n_rows: int = 1, kind: str = "smooth") -> Curves:
 
 START = np.concatenate(([0.3, 0.05], SHAPES["smooth"][0]))[None]
 FREE = np.ones(6, dtype=np.bool_)
+
+
+def test_bins_count_effective_rows() -> None:
+    """Weights of one size count as rows; others as fewer, by their sum and its square."""
+    data = sample(n=(300, 2000))
+    plain = RankBins.from_counts(data.counts)
+    rng = np.random.default_rng(0)
+    uneven = rng.exponential(size=len(data)) + np.where(data.labeled, 0.1, 2.0)
+    for weight in (np.full(len(data), 3.0), np.where(data.labeled, 0.2, 5.0), uneven):
+        counts = pu.ScoreCounts.from_scores(data.scores, data.labeled, sample_weight=weight)
+        bins = RankBins.from_counts(counts)
+        for rows, found in (
+            (data.labeled, bins.labeled.sum()),
+            (~data.labeled, (bins.total - bins.labeled).sum()),
+        ):
+            effective = weight[rows].sum() ** 2 / (weight[rows] ** 2).sum()
+            assert found == pytest.approx(effective)
+        if weight is not uneven:
+            np.testing.assert_allclose(bins.labeled, plain.labeled)
+            np.testing.assert_allclose(bins.total, plain.total)
+        np.testing.assert_allclose(np.exp(bins.log_below) + np.exp(bins.log_above), 1)
+        # The middle rank of a bin: all below it, and half of its own.
+        below = np.cumsum(bins.total) - bins.total / 2
+        np.testing.assert_allclose(np.exp(bins.log_below), below / bins.total.sum())
+        tally = bins.tally(counts.labeled[None], counts.unlabeled[None])
+        np.testing.assert_allclose(tally, (bins.labeled[None], bins.total[None]))
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60).filter(any))
+def test_depths_are_the_most_that_a_share_allows(tally: list[int]) -> None:
+    found = rank_bins._depths(np.array(tally, dtype=float))
+    for depth, share in zip(found, PURE_SHARES, strict=True):
+        most = share * sum(tally) * (1 + 1e-9)
+        assert sum(tally[:depth]) <= most
+        assert depth == len(tally) or sum(tally[: depth + 1]) > most
 
 
 def test_pure_ends_reach_no_deeper_than_they_say() -> None:
@@ -138,6 +176,18 @@ def test_prior_masses() -> None:
     assert pytest.approx(noisy, abs=1e-6) == label_curve._NOISY_MASS
     assert clean == pytest.approx(label_curve._CLEAN_MASS)
     assert sum(WEIGHTS.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("center", "spread"), [(0.3, 0.02), (0.3, 0.05), (0.6, 0.1)])
+def test_a_grid_of_nine_has_the_mean_and_the_spread_of_a_normal(
+    center: float, spread: float
+) -> None:
+    low, middle, high = label_curve._cells(np.array([center]), np.array([spread]), 9)[:, 0]
+    weight = norm.pdf(middle, center, spread) * (high - low)
+    weight /= weight.sum()
+    mean = weight @ middle
+    assert mean == pytest.approx(center, abs=1e-3 * spread)
+    assert np.sqrt(weight @ (middle - mean) ** 2) == pytest.approx(spread, rel=2e-3)
 
 
 @pytest.mark.slow
@@ -259,6 +309,15 @@ def test_says_when_scores_cannot_tell() -> None:
     assert estimator.interval_["alpha"].width > 0.5
     good = pu.estimators.LabelCurve().fit(sample(3).counts)
     assert good.diagnostics_["identifiable"]
+    clean = good.diagnostics_["clean_probability"]
+    assert good.diagnostics_["notes"] == (f"labels are clean with probability {clean:.2f}",)
+    assert clean > 0.5
+    for other in ("always", "never"):  # which are no finding
+        fitted = pu.estimators.LabelCurve(clean=other).fit(sample(3).counts)
+        assert fitted.diagnostics_["notes"] == ()
+    noisy = pu.estimators.LabelCurve().fit(sample(3, beta=0.8).counts).diagnostics_
+    assert noisy["clean_probability"] < 0.5
+    assert noisy["notes"] == ()
 
 
 @pytest.mark.slow

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import spearmanr
 
 import purecover as pu
 from purecover.estimators import LabelCurve, ReferencePosterior
 from purecover.estimators.features import features_of, group_scores
 from purecover.estimators.label_curve import solve_label_curve
-from purecover.estimators.reference import COUPLING, stored_reference
+from purecover.estimators.reference import COUPLING, N_DRAWS, stored_reference
 
 SAMPLE = pu.simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
 
@@ -50,6 +52,81 @@ def test_weights_are_those_of_a_forest_walked_by_hand() -> None:
     np.testing.assert_allclose(found, expected / expected.sum())
     assert found.sum() == pytest.approx(1)
     assert set(model.features) == set(features)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_features_are_shares_of_the_curve_and_of_the_rows(beta: float) -> None:
+    data = pu.simulate.binormal(2).sample(2000, 6000, alpha=0.3, beta=beta, random_state=0)
+    curve = solve_label_curve(data.counts)
+    found = features_of(data.counts, curve)
+    shares = {name: float(expit(value)) for name, value in found.items()}
+    alpha, beta = curve.mean
+    assert shares["auc_pu"] == pytest.approx(data.counts.auc_pu)
+    assert shares["curve_a"] == pytest.approx(alpha / beta)
+    assert shares["curve_b"] == pytest.approx(max((1 - beta) / (1 - alpha), 1e-3))
+    # As if labels were known to be clean.
+    always = pu.estimators.LabelCurve(clean="always").fit(data.counts).proportions_
+    assert shares["curve_clean_a"] == pytest.approx(always.alpha, abs=0.02)
+    refuted = np.where(curve.clean, 0, curve.weight)
+    refuted = replace(curve, weight=refuted / refuted.sum())
+    never = features_of(data.counts, refuted)
+    assert never["curve_clean_a"] == never["curve_a"]
+    assert np.exp(found["n_labeled"]) == pytest.approx(2000)
+    assert np.exp(found["n_unlabeled"]) == pytest.approx(6000)
+    # Of the rows with the largest scores on one side, how many are on the other.
+    sides = {"labeled": data.scores[data.labeled], "unlabeled": data.scores[~data.labeled]}
+    for one, other in (("labeled", "unlabeled"), ("unlabeled", "labeled")):
+        for name, share in shares.items():
+            if name.startswith(f"{one}_at_"):
+                cut = np.quantile(sides[other], 1 - float(name.removeprefix(f"{one}_at_")))
+                assert share == pytest.approx(np.mean(sides[one] >= cut), abs=2e-3)
+    flipped = pu.ScoreCounts.from_scores(-data.scores, ~data.labeled)
+    mirrored = features_of(flipped, solve_label_curve(flipped))
+    for level in (50, 95):
+        assert found[f"bound{level}_a"] == pytest.approx(mirrored[f"bound{level}_b"])
+        bound = pu.estimators.inclusion_bound(data.counts, confidence_level=level / 100)
+        assert shares[f"bound{level}_a"] == pytest.approx(bound)
+    assert found["smooth"] + found["steep"] + curve.kind_probability("pure") == pytest.approx(1)
+    ends = curve.ends(0.95)
+    assert found["width_alpha"] == ends["alpha"][1] - ends["alpha"][0]
+    assert found["width_delta"] == ends["delta"][1] - ends["delta"][0]
+
+
+@pytest.mark.parametrize("clean", [False, True])
+def test_similar_problems_are_weighed_as_documented(clean: bool) -> None:
+    model, counts = stored_reference(), group_scores(SAMPLE.counts)
+    curve = solve_label_curve(counts)
+    features = features_of(counts, curve)
+    cells = (curve.alpha, curve.beta, curve.weight)
+    found = model.similar(features, cells, clean=clean)
+    weight = model.weights(features) * ((model.noise == 0) if clean else 1)
+    np.testing.assert_allclose(found.weight, weight / weight.sum())
+    weight = found.weight
+    mean = weight @ model.log_odds
+    np.testing.assert_allclose(
+        found.log_odds - mean,
+        np.where(model.log_odds < mean, *(s * (model.log_odds - mean) for s in model.stretch)),
+    )
+    np.testing.assert_allclose(found.noise, model.noise * expit(features["bound50_b"]))
+    assert (found.most_a, found.most_b) == pytest.approx(
+        (expit(features["bound95_a"]), expit(features["bound95_b"]))
+    )
+    assert found.n_effective == pytest.approx(1 / np.sum(weight**2))
+    # The label curve counts fully where it is narrow, and not at all where it is wide.
+    for width, factor in ((0.0, 1), (0.1, 1), (0.175, 0.5), (0.25, 0), (1.0, 0)):
+        there = model.similar(features | {"width_delta": width}, cells, clean=clean)
+        most = min(0.85, 1.5 * float(there.weight @ model.pure))
+        assert there.curve_weight == pytest.approx(factor * most)
+    drawn = found.draws(20_000, np.random.default_rng(0))
+    assert (drawn[:, 1] == 1).mean() == pytest.approx(found.clean_probability, abs=0.01)
+
+
+def test_the_estimate_is_the_mean_of_the_draws() -> None:
+    for clean in ("weigh", "always"):
+        fitted = ReferencePosterior(clean=clean).fit(SAMPLE.counts)
+        mean = fitted.draws(N_DRAWS).mean(axis=0)
+        found = fitted.proportions_
+        assert (found.alpha, found.beta) == pytest.approx(tuple(mean), abs=1e-12)
 
 
 def test_draws_obey_the_bounds_and_known_clean_labels() -> None:

@@ -79,6 +79,9 @@ def test_points_table_and_picture() -> None:
         "evidence", "points", "odds", "posterior", "threshold", "standard_error", "bound",
     ]  # fmt: skip
     assert "moderate for positive" in str(found)
+    reached = np.isfinite(found.bounds).sum()
+    assert 0 < reached < 8
+    assert f"{reached} of 8 strengths" in repr(found)
     display = EvidenceDisplay(found).plot()
     np.testing.assert_array_equal(display.line_.get_ydata(), found.likelihood_ratio)
     assert display.ax_.get_yscale() == "log"

@@ -23,6 +23,7 @@ from purecover.intervals.replicates import (
     BootstrapResult,
     _bias_corrected,
     _moved,
+    _studentized,
     measure_replicates,
     simultaneous_depth,
 )
@@ -244,6 +245,24 @@ class TestBootstrap:
         free = _moved(values, grouped, estimate, (-np.inf, np.inf))
         assert free == pytest.approx(values + estimate - grouped)
 
+    @given(st.floats(0.01, 0.99), st.floats(0.0, 1.0))
+    def test_a_replicate_of_a_rate_is_an_end_of_wilsons_interval(
+        self, apparent: float, corrected: float
+    ) -> None:
+        replicates = np.linspace(0, 1, 11)
+        found = _studentized(replicates, apparent, corrected)
+        u = (replicates - apparent) / np.sqrt(apparent * (1 - apparent))
+        assert found - corrected == pytest.approx(u * np.sqrt((found * (1 - found)).clip(0)))
+        assert (np.diff(found) >= 0).all()
+        assert _studentized(np.array([apparent]), apparent, corrected) == pytest.approx(corrected)
+
+    @given(st.sampled_from([0.0, 1.0]), st.floats(0.0, 1.0))
+    def test_where_a_rate_does_not_vary_all_replicates_move_alike(
+        self, apparent: float, corrected: float
+    ) -> None:
+        found = _studentized(np.array([apparent, 0.5]), apparent, corrected)
+        assert found == pytest.approx([corrected, 0.5 + corrected - apparent])
+
     def test_intervals_of_an_area_near_one_reach_it(self) -> None:
         s = pu.simulate.binormal(6.0).sample(300, 30_000, alpha=0.4, random_state=0)
         result = pu.intervals.bootstrap(
@@ -291,6 +310,13 @@ class TestLeaningMetrics:
         for values in (np.full(50, 0.7), np.append(np.full(99, 0.7), 0.8)):
             found = replicated(values, 0.7)
             assert np.isnan([found.low, found.high]).all()
+
+    def test_of_infinite_replicates_the_ends_are_replicates(self) -> None:
+        values = np.random.default_rng(0).permutation(np.append(np.arange(99.0), [np.inf] * 10))
+        found = replicated(values, 40.0, "calibration_slope")
+        assert (found.low, found.high) == (4, np.inf)  # the fifth of 109 on either side
+        found = replicated(-values, -40.0, "calibration_slope")
+        assert (found.low, found.high) == (-np.inf, -4)
 
     def test_ties_with_the_estimate_count_half(self) -> None:
         # A tenth below, a tenth above: the estimate is the median, and nothing moves.

@@ -94,6 +94,17 @@ def test_rows_are_a_random_sample_without_labels_and_continue_a_drawn_file(tmp_p
     assert np.bincount(strata).tolist() == [10, 10, 10]
 
 
+def test_nothing_is_asked_when_all_rows_are_judged(tmp_path: Path) -> None:
+    judging = Judging([4, 3, 2, 1.0], [0, 0, 1, 0], tmp_path / "a.csv", threshold=3)
+    assert sorted(judging.upcoming(9)) == [0, 1]
+    for _ in range(2):
+        judging.answer("yes")
+    assert judging.row is None
+    assert judging.upcoming(9) == []
+    judging.answer("no")
+    assert [each["positive"] for each in lines(tmp_path / "a.csv")] == ["yes", "yes"]
+
+
 def test_two_judges_are_asked_about_the_same_rows_and_what_they_disagree_on_shows(
     tmp_path: Path,
 ) -> None:
@@ -132,6 +143,19 @@ def test_the_interval_is_that_of_the_library(figure: str, tmp_path: Path) -> Non
     assert now.estimate == pytest.approx(same.estimate, abs=0.005)
     assert now.low == pytest.approx(same.low, abs=0.015)
     assert now.high == pytest.approx(same.high, abs=0.015)
+
+
+@pytest.mark.parametrize(("half", "digits"), [(0.0203, 3), (0.1203, 2)])
+def test_a_wide_interval_is_written_with_fewer_digits(
+    half: float, digits: int, tmp_path: Path
+) -> None:
+    interval = pu.intervals.Interval(
+        estimate=0.7004, low=0.7004 - half, high=0.7004 + half, confidence_level=0.95,
+        method="posterior",
+    )  # fmt: skip
+    ends = (interval.estimate, interval.low, interval.high)
+    words = begin(tmp_path / "a.csv").words(interval)
+    assert re.findall(r"0\.\d+", words) == [f"{each:.{digits}f}" for each in ends]
 
 
 @pytest.mark.parametrize("sessions", [6, pytest.param(20, marks=pytest.mark.slow)])

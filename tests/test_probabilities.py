@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn import metrics as skm
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import purecover as pu
@@ -16,6 +20,7 @@ from purecover.recovery import (
     recover_decision_curve,
     recover_mean,
 )
+from purecover.recovery.means import check_probabilities
 
 NAMES = [name for name, metric in pu.METRICS.items() if metric.kind == "probability"]
 WORLDS = {
@@ -114,8 +119,6 @@ def test_observed_values_are_those_of_scikit_learn(name: str) -> None:
     ).observed[name]
     log = np.log(p / (1 - p))[:, None]
     fit = LogisticRegression(C=np.inf, tol=1e-9).fit(log, y)
-    from sklearn.isotonic import IsotonicRegression
-
     fitted = IsotonicRegression().fit_transform(p, y)
     twins = {
         "brier": lambda: skm.brier_score_loss(y, p),
@@ -134,8 +137,11 @@ def test_observed_values_are_those_of_scikit_learn(name: str) -> None:
 
 
 def test_the_calibration_curve_holds_what_metrics_say() -> None:
-    counts, s, _ = probabilities(3000, 12_000, beta=0.9, factor=1.6)
+    counts, s, p = probabilities(3000, 12_000, beta=0.9, factor=1.6)
     curve = recover_calibration(counts, s.proportions)
+    order = np.argsort(p)
+    as_labels = IsotonicRegression().fit_transform(p[order], s.labeled[order])
+    np.testing.assert_allclose(curve.frequency_pu, as_labels, atol=1e-9)
     metrics = pu.recover_metrics(counts, s.proportions, probabilities=True)
     parts = curve.miscalibration - curve.discrimination + curve.uncertainty
     assert curve.brier == pytest.approx(parts, abs=1e-12) == metrics["brier"]
@@ -292,6 +298,39 @@ def test_what_is_no_probability_of_the_class_is_refused() -> None:
             metrics=["calibration_slope"],
         )["calibration_slope"]
     )
+
+
+def test_probabilities_of_labels_are_those_that_predict_labels_better() -> None:
+    """Against scikit-learn: the loss as labels, and as classes with an alpha that is a bit off."""
+    alpha, beta, c, x = 0.1, 0.97, 0.12, np.linspace(-4, 5, 60)
+    positive, negative = norm.pdf(x, 1.5), norm.pdf(x)
+    positive, negative = positive / positive.sum(), negative / negative.sum()
+    labeled = 1e4 * c * (beta * positive + (1 - beta) * negative)
+    unlabeled = 1e4 * (1 - c) * (alpha * positive + (1 - alpha) * negative)
+    y, weight = np.repeat([1, 0], x.size), np.append(labeled, unlabeled)
+    of_class = 1 / (1 + np.exp(-log_odds(x, alpha)))
+    seen = set()
+
+    def rates(p: np.ndarray, a: float) -> np.ndarray:
+        odds = c / (1 - c) * (beta * p / a + (1 - beta) * (1 - p) / (1 - a))
+        return odds / (1 + odds)
+
+    def loss(p: np.ndarray) -> float:
+        return float(skm.log_loss(y, np.tile(p, 2), sample_weight=weight))
+
+    for mixed in (0.0, 0.3, 0.6, 1.0):
+        p = rates(of_class, alpha) ** mixed * of_class ** (1 - mixed)
+        counts = pu.ScoreCounts.from_counts(p, labeled, unlabeled)
+        fit = LogisticRegression(C=np.inf, tol=1e-9)
+        fit.fit(np.tile(np.log(p / (1 - p)), 2)[:, None], y, sample_weight=weight)
+        mean = (labeled + unlabeled) @ p / 1e4
+        alike = bool(abs(mean / c - 1) <= 0.05 and 0.8 < fit.coef_[0, 0] < 1.25)
+        for given in np.geomspace(0.07, 0.17, 16 if mixed == 0.6 else 2):
+            refused = alike and loss(p) < min(loss(rates(p, given * f)) for f in (0.75, 1, 1.25))
+            with pytest.raises(InvalidInputError) if refused else nullcontext():
+                check_probabilities(counts, pu.MixtureProportions(given, beta))
+            seen.add((alike, refused))
+    assert seen == {(True, True), (True, False), (False, False)}
 
 
 def test_the_error_of_a_net_benefit_is_that_of_two_shares() -> None:

@@ -29,6 +29,7 @@ from purecover.recovery.curves import (
     precision_of,
     refine_pr,
 )
+from purecover.recovery.metrics import within_margins
 from purecover.recovery.rates import ratio_integrals, trapezoids
 from purecover.recovery.repairs import hull_vertices
 
@@ -842,3 +843,40 @@ def test_a_calibration_without_expectations_is_undefined(alpha: float, beta: flo
 def test_the_constant_of_evidence_of_a_tiny_prior_is_infinite() -> None:
     assert pu.intervals.evidence_constant(5e-324) == math.inf
     assert pu.intervals.evidence_constant(1e-228) < math.inf
+
+
+RATE = st.floats(0.001, 0.999)
+
+
+@given(fpr=RATE, tpr=RATE, flagged=RATE, alpha=st.floats(0.01, 0.99))
+def test_tables_of_the_unlabeled_stay_within_their_margins(fpr, tpr, flagged, alpha):
+    def positives(fpr, tpr):
+        return flagged * alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
+
+    before = positives(fpr, tpr)
+    after = positives(*within_margins(fpr, tpr, flagged, alpha))
+    # At most all positives are flagged, and at most all negatives.
+    assert after == pytest.approx(np.clip(before, flagged - (1 - alpha), alpha))
+
+
+@pytest.mark.parametrize("repair", ["isotonic", "hull", "likelihood", "blend"])
+@pytest.mark.parametrize("beta", [1.0, 0.9])
+def test_exact_mixtures_give_back_the_curve_of_the_classes(repair, beta):
+    """Also where one class is missing at an end, and the other has chance against it there."""
+    alpha, positive, negative = 0.3, np.array([5, 3, 2, 0]), np.array([0, 2, 3, 5])
+    labeled = 1e5 * (beta * positive + (1 - beta) * negative)
+    unlabeled = 1e5 * (alpha * positive + (1 - alpha) * negative)
+    proportions = pu.MixtureProportions(alpha, beta)
+    counts = pu.ScoreCounts.from_counts([4, 3, 2, 1], labeled, unlabeled)
+    curve = pu.recover_roc(counts, proportions, repair=repair)
+    assert np.interp([0, 0.2, 0.5], curve.fpr, curve.tpr)[1:] == pytest.approx([0.8, 1], abs=1e-4)
+    assert curve.tpr[curve.fpr <= 1e-6].max() == pytest.approx(0.5, abs=1e-4)
+    # Fewer unlabeled at the top and fewer labeled at the bottom than there can be.
+    unlabeled[0] *= 0.98
+    labeled[-1] *= 0.98
+    counts = pu.ScoreCounts.from_counts([4, 3, 2, 1], labeled, unlabeled)
+    curve = pu.recover_roc(counts, proportions, repair=repair)
+    assert curve.fpr.min() == 0
+    assert curve.tpr.max() == 1
+    assert curve.tpr[curve.fpr <= 0.01].max() == pytest.approx(0.5, abs=0.02)
+    assert curve.fpr[curve.tpr >= 0.99].min() == pytest.approx(0.5, abs=0.02)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -234,6 +235,21 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, target, level):
     assert np.all((low[known] >= 0) & (low[known] <= high[known]) & (high[known] <= 1))
     assert bounds.auc_lower <= bounds.auc_upper + 1e-12
     json.dumps(bounds.to_dict(), allow_nan=False)
+
+
+def test_a_range_may_begin_at_0_and_end_below_1(counts):
+    assert pu.recover_bounds(counts, (0.0, 0.2)).alpha_range == (0.0, 0.2)
+    assert pu.recover_bounds(counts, 0.0).alpha_range == (0.0, 0.0)
+    with pytest.raises(pu.exceptions.InvalidInputError, match="below 1: else no unlabeled"):
+        pu.recover_bounds(counts, (0.2, 1.0))
+
+
+def test_the_text_has_the_numbers(counts):
+    bounds = pu.recover_bounds(counts, (0.15, 0.35), confidence_level=0.9)
+    shown = [bounds.auc_lower, bounds.auc_upper, *bounds.alpha_range, 0.9]
+    found = re.findall(r"[\d.]*\d", repr(bounds))
+    assert [float(each) for each in found] == pytest.approx(shown, abs=1e-4)
+    assert (bounds.alpha_range, bounds.confidence_level) == ((0.15, 0.35), 0.9)
 
 
 def test_weights_are_refused():

@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 import purecover as pu
 from purecover.recovery import recover_hidden, tipping_theta
+from purecover.recovery.hidden import LARGEST_THETA
 
 N_BINS = 4000
 EDGES = np.linspace(-8, 9, N_BINS + 1)
@@ -68,6 +69,16 @@ def test_the_identity_needs_no_shape() -> None:
     given = pu.MixtureProportions(hidden.sum() / (hidden + negative).sum())
     found = recover_hidden(counts, given, auc(labeled, hidden))
     assert found.auc_labeled[0] == pytest.approx(auc(labeled, negative), abs=1e-12)
+
+
+def test_theta_may_be_at_both_ends_of_its_range() -> None:
+    counts = binormal(0.3, 1.0, 2.0, 1.0)
+    ends = [1 - LARGEST_THETA, LARGEST_THETA]
+    found = recover_hidden(counts, pu.MixtureProportions(0.3), ends)
+    assert found.auc_labeled[0] > found.auc_labeled[1]
+    for beyond in (ends[0] - 1e-9, ends[1] + 1e-9):
+        with pytest.raises(pu.exceptions.InvalidInputError, match=r"from 0\.005 to 0\.995"):
+            recover_hidden(counts, pu.MixtureProportions(0.3), beyond)
 
 
 def test_half_is_recovery_at_random() -> None:
@@ -140,6 +151,9 @@ def test_many_judged_rows_show_theta(labeled: float, hidden: float) -> None:
     for name in ("auc_labeled", "auc_hidden", "auc", "recall", "precision"):
         expected = float(getattr(at_truth, name)[0])
         assert found.intervals[name].estimate == pytest.approx(expected, abs=0.02), name
+    both = [found.intervals[name] for name in ("n_hidden", "alpha")]
+    ends = [[each.low, each.estimate, each.high] for each in both]
+    np.testing.assert_allclose(ends[0], np.multiply(counts.n_unlabeled, ends[1]))
 
 
 def test_intervals_of_few_judged_rows_contain_the_truth() -> None:

@@ -313,3 +313,26 @@ def test_make_targets_that_pages_name_exist() -> None:
         if page.name != "CHANGELOG.md" and "generated" not in page.parts:
             found = re.findall(r"(?:`|\$ )make ([a-z-]+)", page.read_text(encoding="utf-8"))
             assert set(found) <= known, page
+
+
+def test_mutations_change_one_thing_each(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    mutate = load(ROOT / "tools" / "mutate.py")
+    monkeypatch.setattr(mutate, "ROOT", tmp_path)
+    monkeypatch.setattr(mutate, "FOLDERS", [tmp_path])
+    text = """
+LIMIT = 2.0
+def f(a: int | None = 3):
+    if not a < LIMIT and b:
+        raise ValueError("at most 3")
+    a += x - 1e-9
+"""
+    (tmp_path / "a.py").write_text(text)
+    found = [each.words.split(": ")[1] for each in mutate.mutations()]
+    assert sorted(found) == [
+        "2.0 -> 3.0",
+        "a += x - 1e-09 -> a -= x - 1e-09",
+        "a < LIMIT -> a <= LIMIT",
+        "not a < LIMIT -> not not a < LIMIT",
+        "not a < LIMIT and b -> not a < LIMIT or b",
+        "x - 1e-09 -> x + 1e-09",
+    ]

@@ -127,12 +127,11 @@ class Bins:
         :math:`\lambda` (with the rarer sample in the place of the labeled).
         """
         untied = ~self.tied
-        mixed = untied & (self.labeled > 0) & (self.unlabeled > 0)
         n_tied, n_rows = float(self.tied.sum()), float(self.rows[untied].sum())
-        if not self.rows[mixed & self.twins].sum() > 0:
+        n_twins = float(self.rows[untied & self.twins].sum())
+        if not n_twins > 0:
             return n_tied + n_rows
-        share = float(self.rows[mixed & self.twins].sum() / self.rows[mixed].sum())
-        share = min(share, 1 - 0.5 / mixed.sum())
+        share = min(n_twins / n_rows, 1 - 0.5 / untied.sum())
         # Weighted rows count by their weights here; the estimate is rough.
         sides = self.labeled[untied].sum(), self.unlabeled[untied].sum()
         rarer = n_rows * float(min(sides) / sum(sides))
