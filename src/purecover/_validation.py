@@ -392,7 +392,7 @@ def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
 
 
 def _refuse_rounded(parameter: str, array: np.ndarray[Any, Any], doubles: FloatArray) -> None:
-    """Refuse long doubles that doubles round; those beyond all doubles are infinite, not rounded."""
+    """Refuse long doubles that doubles round; beyond all doubles they are infinite instead."""
     beyond = (np.abs(doubles) >= LARGEST_EXACT_INTEGER) & (array != doubles) & np.isfinite(doubles)
     if beyond.any():
         first = int(np.flatnonzero(beyond)[0])
