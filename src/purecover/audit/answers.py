@@ -25,6 +25,7 @@ from purecover.audit.designs import JudgedRows, ScoredLabels
 from purecover.counts import ScoreCounts, auc_pu_variance, cut_of_top
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import TOP, Basis, GivenProportions, MixtureProportions
 
@@ -220,11 +221,11 @@ class Outlook(NamedTuple):
     @classmethod
     def of(cls, values: FloatArray, share: FloatArray, n_left: int, level: float) -> Outlook:
         """Of draws of the figure, with the share of positives among the rows in each of them."""
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        low, high = interval_ends(values, level)
         mean, variance = share.mean(), max(share.var(), _EDGE**2)
         explained = np.cov(share, values)[0, 1] ** 2 / (variance * max(values.var(), _EDGE**2))
         worth = max(mean * (1 - mean) / variance - 1, 0.0)
-        return cls(float(high - low), min(float(explained), 1.0), float(worth), n_left)
+        return cls(high - low, min(float(explained), 1.0), float(worth), n_left)
 
     def width_after(self, n: int) -> float:
         """Return how wide the interval is expected to be after so many answers."""
@@ -679,12 +680,12 @@ def _alpha_of_purity(purity: float, beta: float, strata: Strata, otherwise: floa
 
 
 def interval_of(values: FloatArray, level: float) -> Interval:
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    low, high = interval_ends(values, level)
     mean = float(values.mean())
     return Interval(
         estimate=mean,
-        low=min(float(low), mean),
-        high=max(float(high), mean),
+        low=min(low, mean),
+        high=max(high, mean),
         confidence_level=level,
         method="posterior quantiles",
         varied="scores and proportions",
@@ -696,7 +697,7 @@ def auc_width(shares: FloatArray, counts: ScoreCounts, level: float) -> float:
     chance = np.random.default_rng(0).standard_normal(len(shares))
     excess = counts.auc_pu + _error_of_auc(counts) * chance - 0.5
     auc = (0.5 + excess / (shares[:, 1] - shares[:, 0])).clip(0, 1)
-    return float(np.ptp(np.quantile(auc, [(1 - level) / 2, (1 + level) / 2])))
+    return float(np.ptp(interval_ends(auc, level)))
 
 
 def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:

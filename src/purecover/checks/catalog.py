@@ -33,6 +33,7 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts, auc_pu_variance, cumulative_share
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
+from purecover.intervals.ends import interval_ends
 from purecover.proportions import (
     GivenProportions,
     MixtureProportions,
@@ -519,7 +520,7 @@ def largest_delta(
     """Return the largest beta - alpha that an estimate or an audit allows, or the given one."""
     if audit is not None:
         alpha, beta = audit.draws(_DRAWS, np.random.default_rng(0)).T
-        return float(np.quantile(beta - alpha, 0.975))
+        return interval_ends(beta - alpha, 0.95)[1]
     if estimation is None:
         return proportions.delta
     if "delta" in estimation.intervals:
@@ -600,7 +601,7 @@ def noise_corrected(context: CheckContext) -> Finding:
 def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     """Judge beta, which an audit of unlabeled rows does not determine."""
     beta = audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
-    low, high = np.quantile(beta, (0.025, 0.975))
+    low, high = interval_ends(beta, 0.95)
     says = f"no labeled row was judged, and the scores leave beta between {low:.3f} and {high:.3f}"
     if high - low <= WIDE_BETA:
         return quiet(f"{says}.")
@@ -706,7 +707,7 @@ def _alpha_ends(context: CheckContext, level: float) -> tuple[float, float] | No
     """Return the interval of alpha, one value twice if alpha was given, None if it is unknown."""
     if context.audit is not None:
         alpha = context.audit.draws(_DRAWS, np.random.default_rng(0))[:, 0]
-        return tuple(np.quantile(alpha, ((1 - level) / 2, (1 + level) / 2)).tolist())
+        return interval_ends(alpha, level)
     if context.estimation is None:
         return context.proportions.alpha, context.proportions.alpha
     interval = context.estimation.intervals.get("alpha")

@@ -17,6 +17,7 @@ from purecover._typing import FloatArray, IntArray, RandomState, Repair, Target
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.intervals import resampling
+from purecover.intervals.ends import interval_ends, quantiles
 from purecover.intervals.interval import LEVEL, CurveBand, Interval, Varied, check_level
 from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampler, Resampler, draws
 from purecover.proportions import MixtureProportions, ProportionEstimator, is_pooled
@@ -42,8 +43,10 @@ GRID = np.linspace(0.0, 1.0, 201)
 def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> int:
     """Return how many draws to leave out at either side so that whole curves stay inside.
 
-    A curve lies between the k-th lowest and the k-th highest value everywhere if and only
-    if its smallest depth over the grid is at least k.
+    A curve lies between the k-th lowest and the k-th highest value everywhere, and on neither, if
+    and only if its smallest depth over the grid is above k. Among n draws and one more that is
+    exchangeable with them, at most a share of 1 - level may have a depth of k or less; if one draw
+    at either side is too many already, the extreme ones are the band.
     """
     n, width = draws.shape
     smallest = np.full(n, n)
@@ -51,17 +54,17 @@ def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> 
         at_or_below = np.searchsorted(ordered[:, j], draws[:, j], side="right")
         at_or_above = n - np.searchsorted(ordered[:, j], draws[:, j], side="left")
         np.minimum(smallest, np.minimum(at_or_below, at_or_above), out=smallest)
-    # The largest k that a share of `level` of the curves still reaches.
-    return max(int(np.sort(smallest)[int(np.floor((1 - level) * n))]), 1)
+    most = int((1 - level) * (n + 1) * (1 + 1e-12))
+    return max(int(np.sort(smallest)[min(most, n - 1)]) - 1, 1)
 
 
-def _ends_of_band(draws: FloatArray, kind: str, level: float) -> FloatArray:
+def _ends_of_band(draws: FloatArray, kind: str, level: float) -> tuple[FloatArray, FloatArray]:
     """Return lower and upper ends from draws of whole curves, a row each."""
     if kind == "pointwise":
-        return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return interval_ends(draws, level)
     ordered = np.sort(draws, axis=0)
     depth = simultaneous_depth(draws, ordered, level)
-    return ordered[[depth - 1, len(draws) - depth]]
+    return ordered[depth - 1], ordered[len(draws) - depth]
 
 
 def highest_low_ends(
@@ -105,9 +108,6 @@ PROPORTIONS = ("alpha", "beta", "delta")
 
 _NOISY = ("brier_miscalibration", "brier_discrimination", "ece")
 """Metrics to which noise adds, in replicates twice."""
-
-_UNBOUNDED = ("calibration_slope", "calibration_intercept")
-"""Metrics that are infinite in replicates whose classes look separable."""
 
 _LEANING = ("auc_pr", "average_precision", "normalized_auc_pr")
 """Metrics whose replicates lean to the same side as their estimates."""
@@ -194,11 +194,8 @@ class BootstrapResult(Frozen):
         low = high = math.nan
         kind, tail = "percentile", (1 - self.confidence_level) / 2
         moves = defined.size >= 0.95 * values.size and defined.max() > defined.min()
-        if metric in PROPORTIONS or (moves and metric not in _UNBOUNDED):
-            low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
-        elif moves:  # replicates themselves: nothing lies before infinity
-            rank = max(int(tail * (defined.size + 1)), 1)
-            low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
+        if metric in PROPORTIONS or moves:
+            low, high = interval_ends(defined, self.confidence_level)
         if low == high and metric not in PROPORTIONS:
             low = high = math.nan
         if moves and metric in _NOISY and not np.isnan(estimate):
@@ -236,11 +233,8 @@ class BootstrapResult(Frozen):
 
     def number_intervals(self) -> dict[str, tuple[float, float]]:
         """Return percentile intervals of the numbers of true and false predictions."""
-        tail = (1 - self.confidence_level) / 2
-        found = {
-            name: np.quantile(values, [tail, 1 - tail]).tolist()
-            for name, values in self._numbers.items()
-        }
+        level = self.confidence_level
+        found = {name: interval_ends(values, level) for name, values in self._numbers.items()}
         return {name: (low, high) for name, (low, high) in found.items() if low < high}
 
     @public
@@ -290,7 +284,7 @@ def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[f
     below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
     half = 0.5 / values.size  # an estimate beyond all replicates is not infinitely far
     shift = 2 * ndtri(np.clip(below, half, 1 - half))
-    low, high = np.quantile(values, ndtr(shift + ndtri([tail, 1 - tail])))
+    low, high = quantiles(values, ndtr(shift + ndtri([tail, 1 - tail])))
     return float(low), float(high)
 
 

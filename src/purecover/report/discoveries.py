@@ -23,6 +23,7 @@ from purecover.estimators.curve_fit import LARGEST
 from purecover.estimators.label_curve import LabelCurve, solve_label_curve
 from purecover.estimators.samples import check_both_sides
 from purecover.exceptions import ContradictionError, IdentifiabilityError
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, check_share
@@ -378,8 +379,7 @@ def error_rates(
         MixtureProportions(min(share, 1 - 1e-9)),
         lambda own, shares: _rates(own, shares.alpha),
     )
-    tail = (1 - confidence_level) / 2
-    bands = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    bands = interval_ends(drawn, confidence_level)
     at = -thin._tops()[::-1]
     fdr, pep = _rates(mirror, share)
     places = -mirror._tops()[::-1]

@@ -28,6 +28,7 @@ from purecover.counts import ScoreCounts, cut_of_top, pu_roc_curve
 from purecover.estimators import sources as origins
 from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
+from purecover.intervals.ends import quantiles
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
@@ -691,7 +692,7 @@ class Recovery:
             if asked is None:
                 asked = replace(self, only=("roc_auc",)).resample(None, GROUP_RESAMPLES, 0)
             # As far as two standard errors.
-            contradicted = bool(np.quantile(asked.replicates["roc_auc"], 0.02275) > 1)
+            contradicted = bool(quantiles(asked.replicates["roc_auc"], [0.02275])[0] > 1)
 
         options = MetricOptions.among(vars(settings))
         optimism = None if drawn is None else drawn.optimism
