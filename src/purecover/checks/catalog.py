@@ -40,7 +40,13 @@ from purecover.proportions import (
     UncertainProportions,
 )
 from purecover.recovery.curves import concavity_excess
-from purecover.recovery.rates import effective_size, effective_sizes, least_delta
+from purecover.recovery.rates import (
+    effective_size,
+    effective_sizes,
+    largest_alpha,
+    least_delta,
+    rounded_down,
+)
 
 FEW_LABELED = 10
 TIE_SHARE = 0.01
@@ -487,12 +493,11 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
     elif recovered > 1:
         beyond = observed - (1 + delta) / 2
-        p, least = context.proportions, least_delta(context.counts)
+        p = context.proportions
         with_beta = f" with beta {p.beta:.3g}" if p.beta < 1 else ""
         says = f"alpha {p.alpha:.3g}{with_beta} cannot be: the AUC would be {recovered:.2f}"
-        if p.beta > least:
-            most = math.floor(100 * (p.beta - least)) / 100
-            says += f". An alpha of at most {most:.2f} fits these scores"
+        if most := rounded_down(largest_alpha(context.counts, p.beta)):
+            says += f". An alpha of at most {most:g} fits these scores"
         hint = "check the label column and alpha, or leave alpha out."
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
@@ -788,13 +793,7 @@ def _shares(estimation: PriorEstimate) -> str:
 def _allowed(estimation: PriorEstimate) -> str:
     """Describe the ranges that fit if no score is reached by one class alone."""
     titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
-    ends = [
-        f"{title} from {low:.3g} to {high:.3g}"
-        for name, title in titles.items()
-        if name in estimation.identification
-        for low, high in [estimation.identification[name]]
-        if low < high
-    ]
+    ends = [f"{titles[name]} from {words}" for name, words in estimation.allowed.items()]
     if not ends:
         return "Nothing else would fit."
     listed = ends[0] if len(ends) == 1 else f"{', '.join(ends[:-1])} and {ends[-1]}"

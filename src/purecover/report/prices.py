@@ -83,7 +83,9 @@ def find_prices(
 
     def ends(values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the ends of the values for each row of weights, as many rows as there are."""
-        return np.array([interval_ends(values, level, row) for row in weights]).clip(0, 1)
+        # What cannot be answered has a chance of 0, whatever its ends are.
+        rows = (row if row.any() else None for row in weights)
+        return np.array([interval_ends(values, level, row) for row in rows]).clip(0, 1)
 
     def auc(weights: FloatArray, share: float = 1.0) -> FloatArray:
         return ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, np.atleast_2d(weights))
