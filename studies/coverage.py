@@ -1,8 +1,9 @@
 """How often nominal 95 % intervals hold the truth, in simulated data sets of known truth.
 
 Two parts, alpha and beta known: the AUC, and other metrics, at a threshold fixed in advance and at
-the default one, which has the highest Youden index of the data set. The truth of a metric is that
-at the threshold in use. An undefined interval is a miss. ``studies.leaderboard`` has the coverage
+the default one, which has the highest Youden index of the data set. The truth of a metric at the
+threshold in use is that of the unlabeled rows of the data set, as its interval is; others have that
+of the world. An undefined interval is a miss. ``studies.leaderboard`` has the coverage
 of intervals of estimated proportions.
 
 ``python -m studies.coverage`` ends with a failure if the coverage of the default interval of the
@@ -147,14 +148,17 @@ def _bootstrap_auc(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -
     )
 
 
-def truths(world: simulate.World, threshold: float, alpha: float) -> dict[str, float]:
-    """The true figures of a world."""
-    tpr, fpr = float(world.tpr(threshold)), float(world.fpr(threshold))
-    options = MetricOptions()
+def truths(
+    world: simulate.World, sample: simulate.Sample, threshold: float, alpha: float
+) -> dict[str, float]:
+    """The true figures of the unlabeled rows at a threshold, and of the world."""
+    hidden, flagged = sample.truth[~sample.labeled], sample.scores[~sample.labeled] >= threshold
+    tpr, fpr = (float(flagged[side].mean()) for side in (hidden, ~hidden))
+    options, share = MetricOptions(), float(hidden.mean())
     found = {
-        name: float(metric.formula(tpr, fpr, alpha, options))
+        name: float(metric.formula(tpr, fpr, share, options))
         for name, metric in pu.METRICS.items()
-        if metric.kind == "threshold"
+        if metric.scope("deployment") == "rows"
     }
     return found | {"auc_pr": world.auc_pr(alpha)}
 
@@ -177,7 +181,7 @@ def study_metrics(
         if used is None:
             counted = sample.counts, sample.proportions
             used = pu.recover_metrics(*counted, metrics=["youden"]).threshold
-        truth = truths(world, used, alpha)
+        truth = truths(world, sample, used, alpha)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecoveryWarning)
             result = pu.intervals.bootstrap(
@@ -217,7 +221,8 @@ def study_thresholds(replicates: int, seed: int) -> Part:
     return (
         f"## Other metrics\n\nPercentile intervals of {RESAMPLES} resamples; {SIZES[0]} labeled "
         f"and {SIZES[1]} unlabeled, alpha known, beta 1. The default threshold is the best of "
-        "each data set; what its choice adds is subtracted.\n\n"
+        "each data set; what its choice adds is subtracted. At a threshold the truth is of "
+        "the unlabeled rows themselves.\n\n"
         + table(["world", "threshold", "metric", *HEADERS], rows)
     ), failures
 

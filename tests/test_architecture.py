@@ -199,6 +199,20 @@ def test_purecover_does_not_import_purecover_paper() -> None:
     assert bad == []
 
 
+OWN_QUANTILES = {"estimators/sources.py"}
+"""Files that cut rows into parts of equal size, which are no ends of intervals."""
+
+
+def test_ends_of_intervals_follow_one_rule_of_ranks() -> None:
+    calls = re.compile(r"\b(?:nan)?(?:quantile|percentile)\(")
+    files = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if calls.search(path.read_text(encoding="utf-8"))
+    }
+    assert files == OWN_QUANTILES, "use purecover.intervals.ends"
+
+
 def test_optional_packages_are_imported_inside_functions() -> None:
     bad = [
         str(item)

@@ -12,8 +12,9 @@ from tests.strategies import two_samples
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.estimators.bbe import BBE
-from purecover.estimators.inclusion import LEVELS, binomial_upper, inclusion_bound
+from purecover.estimators.inclusion import inclusion_bound
 from purecover.estimators.samples import common_notes
+from purecover.recovery.rates import INCLUSION_LEVELS, binomial_upper
 
 
 def slow_bbe(labeled, unlabeled, error=0.1, gamma=0.01):
@@ -73,7 +74,7 @@ def test_binomial_bound_by_hand():
     # Ranks are fixed by the size alone: with 20 labeled, the 18th, 16th, ... 4th.
     rng = np.random.default_rng(0)
     labeled, unlabeled = rng.normal(3, 1, 20), rng.normal(0, 1, 50)
-    ranks = [k for k in (int(np.ceil(level * 20)) for level in LEVELS) if k >= 4]
+    ranks = [k for k in (int(np.ceil(level * 20)) for level in INCLUSION_LEVELS) if k >= 4]
     share = 0.05 / (2 * len(ranks))
     best = 1.0
     for k in ranks:

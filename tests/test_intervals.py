@@ -18,6 +18,7 @@ import purecover as pu
 from purecover import _progress
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals import replicates as _bootstrap
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.replicates import (
     GRID,
     BootstrapResult,
@@ -52,6 +53,66 @@ def all_scores(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
             monkeypatch.setattr(_bootstrap, name, 10**9)
 
     return ungroup
+
+
+class TestEnds:
+    """One rule of ranks for the ends of all intervals of draws."""
+
+    @given(st.integers(3, 400), st.integers(1, 200))
+    def test_the_next_draw_is_inside_as_often_as_the_level_says(self, n: int, out: int) -> None:
+        # With k draws left out at either side n + 1 ranks are equally likely for the next one.
+        k = 1 + out % ((n + 1) // 2)
+        level = 1 - 2 * k / (n + 1)
+        if level <= 0:
+            return
+        draws = np.random.default_rng(n).permutation(np.arange(1.0, n + 1)) ** 3
+        low, high = interval_ends(draws, level)
+        next_ranks = np.arange(n + 1) + 0.5  # below all draws, between two, above all
+        inside = (next_ranks**3 > low) & (next_ranks**3 < high)
+        assert inside.mean() == pytest.approx(level)
+
+    @given(st.integers(2, 500), st.floats(0.01, 0.995))
+    def test_expected_content_is_the_level_for_uniform_draws(self, n: int, level: float) -> None:
+        # The k-th lowest of n uniform draws is k / (n + 1) in the mean.
+        low, high = interval_ends(np.arange(1, n + 1) / (n + 1), level)
+        tail = max((1 - level) / 2, 1 / (n + 1))
+        assert (low, high) == pytest.approx((tail, 1 - tail), abs=1e-9)
+
+    def test_too_few_draws_for_the_level_give_the_extreme_ones(self) -> None:
+        assert interval_ends(np.array([3.0, 1.0, 2.0]), 0.95) == (1.0, 3.0)
+
+    @given(st.integers(1, 60), st.floats(0.1, 10), st.floats(0.05, 0.99), st.integers(0, 99))
+    def test_equal_weights_are_none(self, n: int, weight: float, level: float, seed: int) -> None:
+        draws = np.random.default_rng(seed).normal(size=n)
+        weighted = interval_ends(draws, level, np.full(n, weight))
+        assert weighted == pytest.approx(interval_ends(draws, level), abs=1e-9)
+
+    @given(st.lists(st.integers(0, 5), min_size=2, max_size=40), st.floats(0.05, 0.99))
+    def test_weights_are_symmetric_and_zero_is_absence(
+        self, weights: list[int], level: float
+    ) -> None:
+        if sum(weights) == 0:
+            return
+        weight = np.array(weights, dtype=float)
+        draws = np.random.default_rng(0).normal(size=weight.size)
+        low, high = interval_ends(draws, level, weight)
+        mirrored = interval_ends(-draws, level, weight)
+        assert (-mirrored[1], -mirrored[0]) == pytest.approx((low, high))
+        some = weight > 0
+        assert interval_ends(draws[some], level, weight[some]) == (low, high)
+
+    def test_between_a_number_and_infinity_is_the_outer_one(self) -> None:
+        draws = np.append(np.arange(38.0), [np.inf, np.inf])
+        low, high = interval_ends(draws, 0.9)
+        assert low == pytest.approx(0.05 * 41 - 1)
+        assert high == np.inf
+        assert interval_ends(-draws, 0.9)[0] == -np.inf
+
+    def test_columns_are_apart(self) -> None:
+        draws = np.random.default_rng(0).normal(size=(50, 3))
+        low, high = interval_ends(draws, 0.8)
+        for j in range(3):
+            assert (low[j], high[j]) == interval_ends(draws[:, j], 0.8)
 
 
 class TestAucInterval:
@@ -162,8 +223,8 @@ class TestBootstrap:
         # Beta(n, 1), the law of the share of all positives above the lowest of n, in closed form.
         ends = np.array([0.025, 0.975]) ** (1 / n)
         expected = ends if above else 1 - ends[::-1]
-        found = result.interval("recall")
-        assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.02)
+        found = interval_ends(result.replicates["recall"], 0.95)
+        assert found == pytest.approx(tuple(expected), abs=0.02)
         for name in ("precision", "f1", "mcc"):
             found = result.interval(name)
             assert found.high - found.low > 0.02, name
@@ -289,7 +350,7 @@ def replicated(
 class TestLeaningMetrics:
     """Areas under precision-recall curves: the further of two kinds of percentiles."""
 
-    GRID = np.linspace(0, 1, 1001)  # its quantiles are the levels themselves
+    GRID = np.arange(1, 1000) / 1000  # its quantiles are the levels themselves
 
     def test_bias_corrected_percentiles(self) -> None:
         # The estimate is at level .6 of the replicates, .2533 standard deviations from their
@@ -575,17 +636,29 @@ class TestBands:
     def test_depth_is_the_largest_that_keeps_the_level(
         self, n: int, width: int, level: float, seed: int
     ) -> None:
-        draws = np.round(np.random.default_rng(seed).normal(size=(n, width)), 1)  # with ties
+        draws = np.random.default_rng(seed).normal(size=(n, width))
         ordered = np.sort(draws, axis=0)
 
-        def share_inside(depth: int) -> float:
-            inside = (draws >= ordered[depth - 1]) & (draws <= ordered[n - depth])
-            return float(np.mean(inside.all(1)))
+        def n_reaching(depth: int) -> float:
+            inside = (draws > ordered[depth - 1]) & (draws < ordered[n - depth])
+            return n - float(np.sum(inside.all(1)))
 
-        depth = simultaneous_depth(draws, ordered, level)
-        assert share_inside(depth) >= level - 1e-12 or depth == 1
+        depth, most = simultaneous_depth(draws, ordered, level), (1 - level) * (n + 1) + 1e-9
+        assert n_reaching(depth) <= most or depth == 1
         if 2 * (depth + 1) <= n:
-            assert share_inside(depth + 1) < level + 1 / n
+            assert n_reaching(depth + 1) > most - 1
+
+    def test_contain_the_next_curve_as_often_as_they_say(self) -> None:
+        rng, n, level = np.random.default_rng(0), 99, 0.9
+        held = []
+        for _ in range(1000):
+            curves = np.cumsum(rng.normal(size=(n + 1, 5)), axis=1)
+            draws, ordered = curves[1:], np.sort(curves[1:], axis=0)
+            depth = simultaneous_depth(draws, ordered, level)
+            inside = (curves[0] >= ordered[depth - 1]) & (curves[0] <= ordered[n - depth])
+            held.append(inside.all())
+        # Three binomial standard errors below; depths are whole numbers, which adds a share above.
+        assert level - 0.028 < np.mean(held) < level + 0.05
 
     @pytest.mark.parametrize("prior", [0.25, 0.6])
     def test_band_of_precision_uses_the_curve(self, prior: float) -> None:

@@ -131,18 +131,18 @@ def test_two_judges_are_asked_about_the_same_rows_and_what_they_disagree_on_show
 
 @pytest.mark.parametrize("figure", ["alpha", "precision", "auc"])
 def test_the_interval_is_that_of_the_library(figure: str, tmp_path: Path) -> None:
-    judging = begin(tmp_path / "a.csv", figure=figure)
+    cut: dict[str, Any] = {"review": 150} if figure == "precision" else {}
+    judging = begin(tmp_path / "a.csv", figure=figure, **cut)
     for _ in range(8):
         judging.answer(truth(judging.row))
-    now = judging.interval()
-    both = pu.audit.combine(judging.judged(), SAMPLE.scores, SAMPLE.labeled)
-    report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judging.judged())
-    auc = report.intervals["roc_auc"]
-    same = {"alpha": both.alpha, "precision": both.purity[0], "auc": auc}[figure]
+    now, judged = judging.interval(), judging.judged()
+    report = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, judged=judged, **cut)
+    same = report.intervals["roc_auc" if figure == "auc" else figure]
+    assert (now.estimate, now.low, now.high) == (same.estimate, same.low, same.high)
     assert re.search(r"\d -?\d", judging.words(now)) is None  # as in "score >= 0.83 0.78"
-    assert now.estimate == pytest.approx(same.estimate, abs=0.005)
-    assert now.low == pytest.approx(same.low, abs=0.015)
-    assert now.high == pytest.approx(same.high, abs=0.015)
+    both = pu.audit.combine(judged, SAMPLE.scores, SAMPLE.labeled)
+    draws = {"alpha": both.alpha, "precision": both.purity[0], "auc": same}[figure]
+    assert now.estimate == pytest.approx(draws.estimate, abs=0.005)
 
 
 @pytest.mark.parametrize(("half", "digits"), [(0.0203, 3), (0.1203, 2)])

@@ -76,7 +76,7 @@ def _check_hits(name: str, value: object) -> tuple[int, int]:
     if len(pair) != 2:
         raise valid.bad_value(name, must, valid.show(value))
     positive, followed = (valid.check_integer(name, each, low=0) for each in pair)
-    if not 0 < followed >= positive:
+    if positive > followed:
         raise valid.bad_value(name, must, valid.show(value))
     return positive, followed
 

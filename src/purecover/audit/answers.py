@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil
 from typing import Any, ClassVar, NamedTuple, NoReturn
@@ -25,15 +25,17 @@ from purecover.audit.designs import JudgedRows, ScoredLabels
 from purecover.counts import ScoreCounts, auc_pu_variance, cut_of_top
 from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
 from purecover.exceptions import ContradictionError
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import TOP, Basis, GivenProportions, MixtureProportions
+from purecover.recovery.rates import rounded_down
 
 N_DRAWS = 8000
 N_RESAMPLES = 1000
 """Draws from the posterior, and replicates of an estimator that draws none."""
 
-MANY_DRAWS = 2**17
-"""Draws of which those in a range are kept."""
+ENOUGH, MANY_DRAWS = 1000, 2**17
+"""Draws in a range that are enough, and draws of which those in a range are kept."""
 
 ALMOST_SURE = 0.999
 """Confidence of the statement that a range contradicts the scores."""
@@ -220,11 +222,11 @@ class Outlook(NamedTuple):
     @classmethod
     def of(cls, values: FloatArray, share: FloatArray, n_left: int, level: float) -> Outlook:
         """Of draws of the figure, with the share of positives among the rows in each of them."""
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        low, high = interval_ends(values, level)
         mean, variance = share.mean(), max(share.var(), _EDGE**2)
         explained = np.cov(share, values)[0, 1] ** 2 / (variance * max(values.var(), _EDGE**2))
         worth = max(mean * (1 - mean) / variance - 1, 0.0)
-        return cls(float(high - low), min(float(explained), 1.0), float(worth), n_left)
+        return cls(high - low, min(float(explained), 1.0), float(worth), n_left)
 
     def width_after(self, n: int) -> float:
         """Return how wide the interval is expected to be after so many answers."""
@@ -294,8 +296,9 @@ class AuditPosterior(Frozen):
     hits: tuple[int, int] | None = None
     wider: str = ""
     _draws: FloatArray = field(repr=False)
-    _seen: FloatArray = field(repr=False)
-    """Ratio of labeled to unlabeled rows on top, as a logarithm, and observed AUC by chance."""
+    _seen: FloatArray | None = field(repr=False)
+    """Ratio of labeled to unlabeled rows on top, as a logarithm, and observed AUC by chance; None
+    where ranges alone restrict the draws."""
     _cut: float = field(repr=False)
     purity_draws: FloatArray = field(repr=False)
 
@@ -376,12 +379,15 @@ class AuditPosterior(Frozen):
 
         Verdicts show the share of positives above the cut, and alpha follows from it by the shares
         of labeled and unlabeled rows there. A replicate gets a draw with nearly the same ratio of
-        these, and an observed AUC nearly as high by chance.
+        these, and an observed AUC nearly as high by chance. Without verdicts and hits it gets one
+        as by the scores alone, from the draws in the ranges.
         """
         from scipy.spatial import KDTree
 
-        from purecover.estimators.reference import chance_of_auc
+        from purecover.estimators.reference import chance_of_auc, coupled
 
+        if self._seen is None:
+            return coupled(self._draws, counts, labeled, unlabeled)
         rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
         high = counts.thresholds >= self._cut
         f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
@@ -395,7 +401,7 @@ class AuditPosterior(Frozen):
     def figure(self, name: str, counts: ScoreCounts) -> FloatArray:
         """Return draws of a figure: recall and precision are those of unlabeled rows on top."""
         alpha, beta = self._draws.T
-        if name == "auc":
+        if name == "auc" and self._seen is not None:
             seen = counts.auc_pu + _error_of_auc(counts) * self._seen[:, 1]
             return np.asarray((0.5 + (seen - 0.5) / (beta - alpha)).clip(0, 1))
         if name in ("alpha", "positives"):
@@ -588,7 +594,15 @@ def posterior_of(
         hits = Strata.above(counts, cut_of_hits(counts, *given.hits, given.hits_from), *given.hits)
     alone = judged is None and hits is None and not given.ranges
     known, shares, weight, tails = _prior_draws(asked, counts, given, rng, alone=alone)
-    found = weigh(shares, weight, strata, N_DRAWS, rng, hits)
+    found = within = None
+    if judged is None and hits is None and given.ranges:
+        within = _draws_within(asked, counts, given, rng)
+    if within is not None:
+        purity = Purity.of(within, strata, rng)
+        none = np.zeros(len(within))
+        found = Weighed(within, purity.of_unlabeled, none, purity.ratio[:, 0])
+    else:
+        found = weigh(shares, weight, strata, N_DRAWS, rng, hits)
     if found is None:
         raise ContradictionError(
             "{function} finds no alpha and beta that the verdicts allow.\n"
@@ -648,7 +662,7 @@ def posterior_of(
         ),
         intervals=intervals,
         from_scores=from_scores,
-        purity=tuple(map(interval, found.purity.T)),
+        purity=tuple(map(interval, (positive / np.maximum(strata.n_unlabeled, 1)).T)),
         n_positive=tuple(map(interval, positive.T)),
         tail_probability=min(1.0, len(tails) * min(tails)) if tails else 1.0,
         disagreement=disagreement,
@@ -658,7 +672,7 @@ def posterior_of(
         hits=given.hits,
         wider=wider,
         _draws=found.shares,
-        _seen=_seen_with(found, known, counts, top, rng),
+        _seen=None if within is not None else _seen_with(found, known, counts, top, rng),
         _cut=top.cut,
         purity_draws=found.purity,
     )
@@ -679,12 +693,12 @@ def _alpha_of_purity(purity: float, beta: float, strata: Strata, otherwise: floa
 
 
 def interval_of(values: FloatArray, level: float) -> Interval:
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    low, high = interval_ends(values, level)
     mean = float(values.mean())
     return Interval(
         estimate=mean,
-        low=min(float(low), mean),
-        high=max(float(high), mean),
+        low=min(low, mean),
+        high=max(high, mean),
         confidence_level=level,
         method="posterior quantiles",
         varied="scores and proportions",
@@ -696,7 +710,7 @@ def auc_width(shares: FloatArray, counts: ScoreCounts, level: float) -> float:
     chance = np.random.default_rng(0).standard_normal(len(shares))
     excess = counts.auc_pu + _error_of_auc(counts) * chance - 0.5
     auc = (0.5 + excess / (shares[:, 1] - shares[:, 0])).clip(0, 1)
-    return float(np.ptp(np.quantile(auc, [(1 - level) / 2, (1 + level) / 2])))
+    return float(np.ptp(interval_ends(auc, level)))
 
 
 def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
@@ -744,6 +758,52 @@ def _seen_with(
     return np.column_stack((ratio, chance + rest * rng.standard_normal(ratio.size)))
 
 
+def that_say_something(
+    given: GivenProportions, counts: ScoreCounts, *, audited: bool
+) -> GivenProportions:
+    """Leave out the ranges that exclude nothing that would count without them, and empty hits.
+
+    What says nothing changes nothing then, to the last digit.
+    """
+    from purecover.estimators.reference import N_DRAWS as DRAWN
+
+    dropped: dict[str, Any] = {}
+    if given.hits is not None and given.hits[1] == 0:
+        dropped = {"hits": None, "hits_from": None}
+    if given.ranges and not given.ways:
+        rng, beta = np.random.default_rng(0), given.known_beta
+        draws = posterior_draws(check_estimator(given.estimator), counts, beta, rng, DRAWN)
+        if audited or (given.hits is not None and not dropped):
+            anywhere = uniform_draws(counts, beta, DRAWN, rng, confidence_level=ALMOST_SURE)
+            draws = np.concatenate((draws, anywhere))
+        for name, values in given.implied(counts, draws).items():
+            low, high = given.ranges[name]
+            if low <= values.min() and values.max() <= high:
+                dropped |= {name: None}
+        if "label_frequency" in dropped:
+            dropped["scenario"] = given.implied_scenario
+    return replace(given, **dropped)
+
+
+def _draws_within(
+    estimator: Any, counts: ScoreCounts, given: GivenProportions, rng: np.random.Generator
+) -> FloatArray | None:
+    """Return the estimator's own draws in the ranges; None if it has none, or hardly any fits."""
+    from purecover.estimators.reference import N_DRAWS as DRAWN
+
+    if given.ways or not hasattr(estimator, "draws"):
+        return None
+    for n in (DRAWN, MANY_DRAWS):
+        draws = posterior_draws(estimator, counts, given.known_beta, rng, n)
+        inside = np.ones(len(draws), dtype=bool)
+        for name, values in given.implied(counts, draws).items():
+            low, high = given.ranges[name]
+            inside &= (values >= low) & (values <= high)
+        if inside.sum() >= ENOUGH:
+            return draws[inside][:N_DRAWS]
+    return None
+
+
 def _prior_draws(
     estimator: Any,
     counts: ScoreCounts,
@@ -784,16 +844,21 @@ def _prior_draws(
         fits = (shares[:, 0] >= 0) & (shares[:, 0] < shares[:, 1])
         shares, weight = shares[fits], weight[fits]
     if not weight.any():
-        _refuse_ranges(counts, given, sources[1])
+        _refuse_ranges(counts, given)
     return known, shares, weight, tails
 
 
-def _refuse_ranges(counts: ScoreCounts, given: GivenProportions, possible: FloatArray) -> NoReturn:
-    """Say which values the scores allow."""
+def _refuse_ranges(counts: ScoreCounts, given: GivenProportions) -> NoReturn:
+    """Say which values the scores allow: those that a report shows."""
+    from purecover.estimators.inclusion import allowed_shares
+
+    ends = allowed_shares(counts, 0.95, given.known_beta)
+    (_, alpha), (low_beta, beta) = ends["alpha"], ends["beta"]
+    corners = np.array([(0.0, beta), (0.0, low_beta), (alpha, beta)])
     said = [
-        f"{name} between {values.min():.2f} and {np.ceil(100 * values.max()) / 100:.2f}, not "
+        f"{name} between {values.min():.3g} and {rounded_down(values.max()):g}, not "
         f"between {given.ranges[name][0]:g} and {given.ranges[name][1]:g}"
-        for name, values in given.implied(counts, possible).items()
+        for name, values in given.implied(counts, corners).items()
     ]
     raise ContradictionError(
         "{function} finds no alpha and beta in the range: the scores allow "

@@ -29,6 +29,7 @@ from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, cut_of_top
 from purecover.exceptions import InvalidInputError
+from purecover.recovery.metrics import Answers
 
 Kind = Literal["top", "random", "stratified"]
 KINDS = ("top", "random", "stratified")
@@ -386,6 +387,18 @@ class JudgedRows(Frozen):
     def n_skipped(self) -> int:
         """Number of rows without a verdict."""
         return int((self.verdicts < 0).sum())
+
+    def answers_at(self, threshold: float, scores: FloatArray) -> Answers:
+        """Return the unlabeled rows found positive, and judged, from a threshold up, and below it.
+
+        The scores are those of all rows of the data.
+        """
+        own = ~self.design.labeled & (self.verdicts >= 0)
+        flagged, positive = scores[self.design.rows[own]] >= threshold, self.verdicts[own] == 1
+        above, below = (
+            (float(positive[part].sum()), float(part.sum())) for part in (flagged, ~flagged)
+        )
+        return above, below
 
     def tally(self, *, labeled: bool) -> tuple[IntArray, IntArray]:
         """Positive and judged rows in each stratum, of the labeled or of the unlabeled ones."""

@@ -35,7 +35,9 @@ from purecover.audit.designs import (
 )
 from purecover.exceptions import ContradictionError, InvalidInputError
 from purecover.intervals.interval import Interval
+from purecover.intervals.replicates import default_resamples, measure_replicates
 from purecover.proportions import GivenProportions
+from purecover.recovery.metrics import recover_both
 
 ANSWERS = {"yes": 1, "no": 0, "skip": -1}
 """Answers of a judge, as the file has them, with the verdict that each means."""
@@ -106,7 +108,7 @@ class Judging:
                 for part in file.parent.glob(f"{escape(self._prefix)}{'[0-9a-f]' * 16}"):
                     part.unlink(missing_ok=True)
             found = self._read()
-        cut = cut_of(self.data, threshold, review)
+        cut = self._cut = cut_of(self.data, threshold, review)
         if found is None:
             kind, cuts = "top", [self.data.reached(TOP_SHARE) if cut is None else cut]
         else:
@@ -328,18 +330,34 @@ class Judging:
         return f"{self.name}{verb} {value}, {low} to {high} (95 % interval)"
 
     def _known(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
-        """Return the interval of the figure, draws of it, and of the purity of each stratum."""
-        strata = Strata.of(judged)
+        """Return the interval of the figure, draws of it, and of the purity of each stratum.
+
+        The interval is that of a report on these answers, at the same threshold.
+        """
+        strata, counts = Strata.of(judged), self._counts
         known = {"judged": judged} if strata.judged.any() else {"strata": strata}
-        found = posterior_of(self._counts, GivenProportions(), **known)
-        values = found.figure(self.figure, self._counts)
-        estimate = found.alpha.estimate
-        if self.figure == "precision":
-            estimate = float(values.mean())
-        elif self.figure == "auc":  # as a report estimates it
-            gain = (self._counts.auc_pu - 0.5) / found.proportions.delta
-            estimate = float(np.clip(0.5 + gain, 0, 1))
-        return interval_of(values, _LEVEL)._around(estimate), values, found.purity_draws
+        found = posterior_of(counts, GivenProportions(), **known)
+        values = found.figure(self.figure, counts)
+        if not strata.judged.any():  # which a report knows otherwise
+            return interval_of(values, _LEVEL), values, found.purity_draws
+        threshold = self.design.cuts[0] if self.figure == "precision" else self._cut
+        metric = "precision" if self.figure == "precision" else "roc_auc"
+        with valid.unheard_repairs():
+            drawn = measure_replicates(
+                counts,
+                recover_both(counts, found.proportions, None),
+                estimator=found,
+                metrics=[metric],
+                threshold=threshold,
+                answers=judged.answers_at(self.design.cuts[0], self.data.scores),
+                curves=False,
+                n_resamples=default_resamples(counts),
+                confidence_level=_LEVEL,
+                random_state=np.random.default_rng(0),
+                progress=False,
+            )
+        interval = drawn.interval("alpha" if self.figure == "alpha" else metric)
+        return interval._around(interval.estimate), values, found.purity_draws
 
 
 def effects(judging: Judging) -> dict[str, Interval]:

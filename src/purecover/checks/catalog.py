@@ -33,13 +33,20 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts, auc_pu_variance, cumulative_share
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
+from purecover.intervals.ends import interval_ends
 from purecover.proportions import (
     GivenProportions,
     MixtureProportions,
     UncertainProportions,
 )
 from purecover.recovery.curves import concavity_excess
-from purecover.recovery.rates import effective_size, effective_sizes, least_delta
+from purecover.recovery.rates import (
+    effective_size,
+    effective_sizes,
+    largest_alpha,
+    least_delta,
+    rounded_down,
+)
 
 FEW_LABELED = 10
 TIE_SHARE = 0.01
@@ -486,12 +493,11 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
     elif recovered > 1:
         beyond = observed - (1 + delta) / 2
-        p, least = context.proportions, least_delta(context.counts)
+        p = context.proportions
         with_beta = f" with beta {p.beta:.3g}" if p.beta < 1 else ""
         says = f"alpha {p.alpha:.3g}{with_beta} cannot be: the AUC would be {recovered:.2f}"
-        if p.beta > least:
-            most = math.floor(100 * (p.beta - least)) / 100
-            says += f". An alpha of at most {most:.2f} fits these scores"
+        if most := rounded_down(largest_alpha(context.counts, p.beta)):
+            says += f". An alpha of at most {most:g} fits these scores"
         hint = "check the label column and alpha, or leave alpha out."
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
@@ -519,7 +525,7 @@ def largest_delta(
     """Return the largest beta - alpha that an estimate or an audit allows, or the given one."""
     if audit is not None:
         alpha, beta = audit.draws(_DRAWS, np.random.default_rng(0)).T
-        return float(np.quantile(beta - alpha, 0.975))
+        return interval_ends(beta - alpha, 0.95)[1]
     if estimation is None:
         return proportions.delta
     if "delta" in estimation.intervals:
@@ -600,7 +606,7 @@ def noise_corrected(context: CheckContext) -> Finding:
 def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     """Judge beta, which an audit of unlabeled rows does not determine."""
     beta = audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
-    low, high = np.quantile(beta, (0.025, 0.975))
+    low, high = interval_ends(beta, 0.95)
     says = f"no labeled row was judged, and the scores leave beta between {low:.3f} and {high:.3f}"
     if high - low <= WIDE_BETA:
         return quiet(f"{says}.")
@@ -706,7 +712,7 @@ def _alpha_ends(context: CheckContext, level: float) -> tuple[float, float] | No
     """Return the interval of alpha, one value twice if alpha was given, None if it is unknown."""
     if context.audit is not None:
         alpha = context.audit.draws(_DRAWS, np.random.default_rng(0))[:, 0]
-        return tuple(np.quantile(alpha, ((1 - level) / 2, (1 + level) / 2)).tolist())
+        return interval_ends(alpha, level)
     if context.estimation is None:
         return context.proportions.alpha, context.proportions.alpha
     interval = context.estimation.intervals.get("alpha")
@@ -787,13 +793,7 @@ def _shares(estimation: PriorEstimate) -> str:
 def _allowed(estimation: PriorEstimate) -> str:
     """Describe the ranges that fit if no score is reached by one class alone."""
     titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
-    ends = [
-        f"{title} from {low:.3g} to {high:.3g}"
-        for name, title in titles.items()
-        if name in estimation.identification
-        for low, high in [estimation.identification[name]]
-        if low < high
-    ]
+    ends = [f"{titles[name]} from {words}" for name, words in estimation.allowed.items()]
     if not ends:
         return "Nothing else would fit."
     listed = ends[0] if len(ends) == 1 else f"{', '.join(ends[:-1])} and {ends[-1]}"

@@ -120,11 +120,7 @@ def _estimation(report: PUReport, found: PriorEstimate) -> Section:
         rows.append(Row(title, cells))
     columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
     notes = [*found.notes]
-    if bounds := ", ".join(
-        f"{name} {low:.3f} to {high:.3f}"
-        for name, (low, high) in found.identification.items()
-        if name != "delta"
-    ):
+    if bounds := ", ".join(f"{name} {words}" for name, words in found.allowed.items()):
         notes.append(f"Whatever the shares of positives at both ends of the scores: {bounds}.")
     alphas = [pair[0] for pair in report.other_estimates.values()]
     if alphas and max(alphas) - min(alphas) > _DISAGREEMENT:
@@ -161,9 +157,29 @@ def _metrics(report: PUReport) -> Section:
     if how := interval_methods(report.intervals.items()):
         varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
         notes.append(f"Intervals vary {' or '.join(varied)}; {how}.")
+    if whose := interval_scopes(report):
+        notes.append(whose)
     if set(report.metrics).intersection(report.hardly_known):
         notes.append(DASH)
     return Section("Metrics", tables, note=" ".join(notes))
+
+
+def interval_scopes(report: PUReport) -> str:
+    """Say which intervals are of these very rows; empty if there are no others or none."""
+    scopes = {
+        name: report.intervals[name].scope for name in report.metrics if name in report.intervals
+    }
+    if "rows" not in scopes.values():
+        return ""
+    but = any(
+        scope == "population" and METRICS[name].kind == "threshold"
+        for name, scope in scopes.items()
+    )
+    some = " that do not depend on the share of positives" if but else ""
+    return (
+        f"Intervals of metrics at the threshold{some} are of these very rows, as those of the "
+        "numbers are; the others are of the population that the rows are a sample of."
+    )
 
 
 def interval_methods(intervals: Iterable[tuple[str, Interval]]) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purecover._shell import Shell
-from purecover._typing import Target
 from purecover.documents.formats import (
     DASH,
     WIDE,
@@ -27,8 +26,9 @@ from purecover.documents.formats import (
 )
 from purecover.documents.hidden import tipping_lines
 from purecover.documents.parts import Block, Caution, Headline, Row, Table
+from purecover.recovery import metrics as formulas
 from purecover.recovery.metrics import METRICS, MetricOptions
-from purecover.recovery.rates import map_rates
+from purecover.recovery.rates import map_rates, rounded_down
 
 if TYPE_CHECKING:
     from purecover.checks.base import CheckResult
@@ -253,7 +253,8 @@ def answer_lines(report: PUReport) -> list[str]:
         lines[-1] += f" {DASH}"
     if report.at_least:
         lines[-1:-1] = tipping_lines(report)
-    if target_of(report) != "deployment":
+    own = formulas.target_of(report.metrics.prior, report.proportions, report.counts)
+    if own != "deployment":
         lines[-1] += f" Precision is for {population(report)}."
     return [line for line in lines if line]
 
@@ -312,18 +313,16 @@ def range_line(report: PUReport) -> str:
     if report.infeasible or seen <= 0:
         return ""
     if found is not None:
-        least = least_delta(report)
-        beta = p.beta if found.beta_given else 1.0
-        most = precision_if(report, max(beta - least, 0.0), beta)
+        if "auc" not in found.allowed:
+            return ""
+        largest, beta = report.largest_alpha, p.beta if found.beta_given else 1.0
+        most = precision_if(report, min(largest, beta - SMALLEST_DELTA), beta)
         most = max(most, report.metrics.get("precision", 0.0))
-        areas = (report.auc_pu, min(0.5 + seen / least, 1.0))
-        given = (
-            "Without that assumption"
-            if report.state == "assumed"
-            else "For any alpha the scores allow"
-        )
+        assumed = report.state == "assumed"
+        given = "Without that assumption" if assumed else "For any alpha the scores allow"
+        limit = share(rounded_down(largest))
         precision = "" if math.isnan(most) else f", precision 0 to {most:.2f}"
-        return f"{given}: AUC {areas[0]:.3f} to {areas[1]:.3f}{precision}."
+        return f"{given} (at most {limit}): AUC {found.allowed['auc']}{precision}."
     if report.intervals.get("alpha") is not None:
         return ""
     # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
@@ -342,23 +341,6 @@ SMALLEST_DELTA = 1e-3
 """A smaller beta - alpha leaves no figure."""
 
 
-def least_delta(report: PUReport) -> float:
-    """Return the least beta - alpha that the scores allow, at most that of the report.
-
-    It follows from the shares of positives at both ends, with the sampling error that the
-    interval includes; where alpha was given, from an AUC of 1.
-    """
-    found, used = report.estimation, report.proportions.delta
-    if found is None:
-        least = abs(2 * report.auc_pu - 1)
-        return least if report.contradicted else min(least, used)
-    pure = [d for d in (found.delta_pure, found.delta_pure_noisy) if d is not None]
-    pure = pure or [found.identification.get("delta", (used, 1.0))[0]]
-    ends = found.intervals.get("delta")
-    low = used if ends is None else min(ends.low, used)
-    return max(min(*pure, low), SMALLEST_DELTA)
-
-
 def precision_if(report: PUReport, alpha: float, beta: float) -> float:
     """Precision at the threshold with another alpha and beta, in proportion to the report's."""
     counts, used = report.counts, report.proportions
@@ -366,7 +348,7 @@ def precision_if(report: PUReport, alpha: float, beta: float) -> float:
     labeled = counts.labeled[above].sum() / counts.n_labeled
     unlabeled = counts.unlabeled[above].sum() / counts.n_unlabeled
     precision = METRICS["precision"].formula
-    target = target_of(report)
+    target = formulas.target_of(report.metrics.prior, used, counts)
 
     def value(p: MixtureProportions) -> float:
         tpr, fpr = (min(max(float(rate), 0.0), 1.0) for rate in map_rates(labeled, unlabeled, p))
@@ -376,16 +358,6 @@ def precision_if(report: PUReport, alpha: float, beta: float) -> float:
     return min(other * report.metrics["precision"] / own, 1.0) if own > 0 else other
 
 
-def target_of(report: PUReport) -> Target:
-    """The population of precision, recognized by its share of positives: a name, or that share."""
-    prior = report.metrics.prior
-    named: list[Target] = ["deployment", "pooled"]
-    if report.proportions.scenario == "censoring":  # where both would fit
-        named.reverse()
-    fits = (each for each in named if report.proportions.prior(each, report.counts) == prior)
-    return next(fits, prior)
-
-
 def population(report: PUReport) -> str:
     """The rows that precision refers to."""
     named = {
@@ -393,7 +365,8 @@ def population(report: PUReport) -> str:
         "pooled": "labeled and unlabeled rows together",
     }
     other = f"a population with {share(report.metrics.prior)} positives"
-    return named.get(str(target_of(report)), other)
+    target = formulas.target_of(report.metrics.prior, report.proportions, report.counts)
+    return named.get(str(target), other)
 
 
 def caution(check: CheckResult, whose: str = "") -> Caution:

@@ -12,6 +12,7 @@ from purecover._codec import Saved
 from purecover._validation import Frozen
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
+from purecover.recovery.rates import rounded_down
 
 Ends = tuple[float, float]
 
@@ -71,3 +72,16 @@ class PriorEstimate(Saved, Frozen):
     n_alike: float | None = None
     delta_pure: float | None = None
     delta_pure_noisy: float | None = None
+
+    @property
+    def allowed(self) -> dict[str, str]:
+        """The ranges of ``identification`` that leave anything open, in words, but for delta."""
+        ends = {
+            name: (low, rounded_down(high) if name == "alpha" else high)
+            for name, (low, high) in self.identification.items()
+            if name != "delta" and low < high
+        }
+        return {
+            name: f"{low:.3g} to {high:.3g}" if name == "alpha" else f"{low:.3f} to {high:.3f}"
+            for name, (low, high) in ends.items()
+        }

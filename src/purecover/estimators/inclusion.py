@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import betaincinv
-
-from purecover._typing import ArrayLike, FloatArray
+from purecover._typing import ArrayLike
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.samples import read_both_sides
 from purecover.intervals.interval import check_level
-from purecover.recovery.rates import effective_sizes
-
-LEVELS = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.025)
-"""Shares of labeled rows above the thresholds at which binomial bounds are taken."""
-
-FEWEST = 4
-"""Levels reached by fewer labeled rows are left out: they could never give the best bound."""
+from purecover.recovery.rates import inclusion_at_most
 
 
 @public
@@ -87,19 +78,8 @@ def inclusion_bound(
     >>> 0.3 <= pu.estimators.inclusion_bound(sample.scores, sample.labeled)
     True
     """
-    error = 1 - check_level(confidence_level)
-    counts = read_both_sides(scores, labeled, sample_weight)
-    n_labeled, n_unlabeled = effective_sizes(counts)
-    above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
-    unlabeled: FloatArray = np.cumsum(counts.unlabeled, dtype=np.float64) / counts.n_unlabeled
-    ranks: FloatArray = np.ceil(np.array(LEVELS, dtype=np.float64) * n_labeled)
-    ranks = ranks[(ranks >= FEWEST) & (ranks <= n_labeled)]
-    # A hair below, so that a share summed up in floats still counts as reached.
-    reached = np.searchsorted(above, ranks / n_labeled * (1 - 1e-12))
-    share = error / (2 * max(ranks.size, 1))
-    high = binomial_upper(n_unlabeled * unlabeled[reached], n_unlabeled, share)
-    low = 1 - binomial_upper(n_labeled - ranks, n_labeled, share)
-    return float(min(1.0, np.min(high / low, initial=1.0)))
+    level = check_level(confidence_level)
+    return inclusion_at_most(read_both_sides(scores, labeled, sample_weight), level)
 
 
 def allowed_shares(
@@ -122,25 +102,3 @@ def allowed_shares(
     b = min(max(inclusion_bound(counts.flipped(), confidence_level=level), least[1]), 1.0)
     delta = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
     return {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (delta, 1.0)}
-
-
-def binomial_upper(
-    successes: FloatArray, trials: float | FloatArray, error: float | FloatArray
-) -> FloatArray:
-    r"""Exact upper confidence bound of a binomial proportion (Clopper and Pearson).
-
-    The :math:`p` with :math:`P(Bin(n, p) \le k) = \varepsilon`, a quantile of
-    Beta(:math:`k+1, n-k`). Neither number need be whole. One minus the bound of the failures
-    is the lower bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from purecover.estimators.inclusion import binomial_upper
-    >>> binomial_upper(np.array([5.0, 100.0]), 100, 0.1).round(7)
-    array([0.0907715, 1.       ])
-    """
-    failures = np.asarray(trials - successes, dtype=np.float64)
-    some = failures > 1e-9  # what is left of all but rounding is nothing
-    found = betaincinv(successes + 1, np.where(some, failures, 1.0), 1 - np.asarray(error))
-    return np.where(some, found, 1.0)

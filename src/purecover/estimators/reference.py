@@ -355,16 +355,27 @@ class ReferencePosterior(PriorEstimator):
         """
         if not hasattr(self, "_similar"):
             self._estimate(counts)
-        seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
-        noise = np.random.default_rng(seed).standard_normal(len(labeled))
-        score = COUPLING * chance_of_auc(counts, labeled, unlabeled)
-        place = ndtr(score + np.sqrt(1 - COUPLING**2) * noise)
         draws = self._similar.draws(N_DRAWS, np.random.default_rng(SEED))
-        ordered = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")]
-        return np.asarray(ordered[np.minimum((place * N_DRAWS).astype(np.intp), N_DRAWS - 1)])
+        return coupled(draws, counts, labeled, unlabeled)
 
     def _posterior_ends(self, level: float) -> NamedEnds:
         return ends_of_draws(self.draws(N_DRAWS), level)
+
+
+def coupled(
+    draws: FloatArray, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+) -> FloatArray:
+    """Return a draw of alpha and beta for each replicate, with a larger difference if its AUC is.
+
+    The random numbers depend on the replicates alone: draws from a part of the posterior meet them
+    as those from all of it do.
+    """
+    seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
+    noise = np.random.default_rng(seed).standard_normal(len(labeled))
+    score = COUPLING * chance_of_auc(counts, labeled, unlabeled)
+    place = ndtr(score + np.sqrt(1 - COUPLING**2) * noise)
+    ordered, n = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")], len(draws)
+    return np.asarray(ordered[np.minimum((place * n).astype(np.intp), n - 1)])
 
 
 def chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from purecover._typing import FloatArray
 from purecover._validation import FrozenDict
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval
 from purecover.intervals.resampling import Resampler
 from purecover.proportions import MixtureProportions, ProportionEstimator
@@ -64,8 +65,7 @@ def ends_of_draws(draws: FloatArray, level: float) -> NamedEnds:
     alpha, beta = draws.T
     found = {}
     for key, values in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        found[key] = float(low), float(high)
+        found[key] = interval_ends(values, level)
     return found
 
 

@@ -16,9 +16,10 @@ from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.documents.formats import bounded
 from purecover.documents.hidden import hidden_curves
-from purecover.documents.summary import confidence_level, least_delta, target_of
+from purecover.documents.summary import confidence_level
 from purecover.html.svg import drawn_points
 from purecover.intervals.resampling import thinned_to_draw
+from purecover.recovery.metrics import target_of
 
 if TYPE_CHECKING:
     from purecover.intervals.interval import CurveBand
@@ -165,7 +166,7 @@ def _drawn(values: FloatArray) -> list[float | None]:
 def _settings(report: PUReport) -> dict[str, Any]:
     return {
         **picked(report.proportions, "alpha", "beta", "scenario"),
-        "target": target_of(report),
+        "target": target_of(report.metrics.prior, report.proportions, report.counts),
         # What was used, not what was asked for: whether a curve is concave is not alpha's doing.
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
@@ -233,8 +234,8 @@ def _grid(report: PUReport) -> dict[str, Any]:
 
     Where positives are rare, both run over their intervals and half as much again.
     """
-    p, least = report.proportions, least_delta(report)
-    most = max(1.1 * (p.beta - least), 1.5 * p.alpha, 0.05)
+    p, largest = report.proportions, report.largest_alpha
+    most = max(1.1 * largest, 1.5 * p.alpha, 0.05)
     lowest = min(0.5, math.floor(10 * (p.beta - p.delta / 2)) / 10)
     rare = 1e-5 < p.alpha < _RARE  # ends are drawn with six digits
     if rare:
@@ -244,7 +245,7 @@ def _grid(report: PUReport) -> dict[str, Any]:
     return {
         "alphas": _drawn(np.linspace(0.0, min(most, 1.0), 51)),
         "betas": _drawn(np.linspace(max(lowest, 0.0), 1.0, 51)),
-        "least_delta": least,
+        "largest_alpha": largest,
         "rare": rare,
     }
 

@@ -16,7 +16,7 @@ from purecover._typing import FloatArray, OrNan
 from purecover._validation import Frozen, check_choice, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
-from purecover.recovery.metrics import METRICS
+from purecover.recovery.metrics import METRICS, Scope
 from purecover.recovery.rates import check_data, observed_auc_ends
 
 Varied = Literal["scores", "scores and proportions"]
@@ -47,6 +47,9 @@ class Interval(Saved):
     varied : str
         What the interval takes as uncertain: ``"scores"`` (alpha and beta treated as exact)
         or ``"scores and proportions"``.
+    scope : str
+        What has the value: ``"rows"``, these very rows, or ``"population"``, what they are a
+        sample of; see :meth:`Metric.scope`.
     """
 
     estimate: OrNan
@@ -55,6 +58,7 @@ class Interval(Saved):
     confidence_level: float
     method: str
     varied: Varied = "scores"
+    scope: Scope = "population"
 
     def __post_init__(self) -> None:
         low = -math.inf if math.isnan(self.low) else self.low

@@ -17,6 +17,7 @@ import numpy as np
 
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval
 from purecover.intervals.resampling import Multinomial, Resampler, times_drawn
 from purecover.proportions import ProportionEstimator
@@ -193,7 +194,7 @@ def difference_interval(
     if draws is not None:
         defined = draws[~np.isnan(draws)]
         if defined.size >= 0.95 * draws.size:
-            low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]).tolist()
+            low, high = interval_ends(defined, level)
     if low == high and not same:
         low = high = math.nan
     return Interval(estimate=estimate, low=low, high=high, confidence_level=level, **origin)

@@ -17,13 +17,22 @@ from purecover._typing import FloatArray, IntArray, RandomState, Repair, Target
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.intervals import resampling
+from purecover.intervals.ends import interval_ends, quantiles
 from purecover.intervals.interval import LEVEL, CurveBand, Interval, Varied, check_level
 from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampler, Resampler, draws
 from purecover.proportions import MixtureProportions, ProportionEstimator, is_pooled
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
 from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency, net_benefits
-from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, RecoveryOptions, View
+from purecover.recovery.metrics import (
+    METRICS,
+    NO_ANSWERS,
+    Answers,
+    Metric,
+    MetricKeywords,
+    RecoveryOptions,
+    View,
+)
 from purecover.recovery.rates import (
     Shares,
     check_data,
@@ -42,8 +51,10 @@ GRID = np.linspace(0.0, 1.0, 201)
 def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> int:
     """Return how many draws to leave out at either side so that whole curves stay inside.
 
-    A curve lies between the k-th lowest and the k-th highest value everywhere if and only
-    if its smallest depth over the grid is at least k.
+    A curve lies between the k-th lowest and the k-th highest value everywhere, and on neither, if
+    and only if its smallest depth over the grid is above k. Among n draws and one more that is
+    exchangeable with them, at most a share of 1 - level may have a depth of k or less; if one draw
+    at either side is too many already, the extreme ones are the band.
     """
     n, width = draws.shape
     smallest = np.full(n, n)
@@ -51,17 +62,17 @@ def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> 
         at_or_below = np.searchsorted(ordered[:, j], draws[:, j], side="right")
         at_or_above = n - np.searchsorted(ordered[:, j], draws[:, j], side="left")
         np.minimum(smallest, np.minimum(at_or_below, at_or_above), out=smallest)
-    # The largest k that a share of `level` of the curves still reaches.
-    return max(int(np.sort(smallest)[int(np.floor((1 - level) * n))]), 1)
+    most = int((1 - level) * (n + 1) * (1 + 1e-12))
+    return max(int(np.sort(smallest)[min(most, n - 1)]) - 1, 1)
 
 
-def _ends_of_band(draws: FloatArray, kind: str, level: float) -> FloatArray:
+def _ends_of_band(draws: FloatArray, kind: str, level: float) -> tuple[FloatArray, FloatArray]:
     """Return lower and upper ends from draws of whole curves, a row each."""
     if kind == "pointwise":
-        return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return interval_ends(draws, level)
     ordered = np.sort(draws, axis=0)
     depth = simultaneous_depth(draws, ordered, level)
-    return ordered[[depth - 1, len(draws) - depth]]
+    return ordered[depth - 1], ordered[len(draws) - depth]
 
 
 def highest_low_ends(
@@ -106,9 +117,6 @@ PROPORTIONS = ("alpha", "beta", "delta")
 _NOISY = ("brier_miscalibration", "brier_discrimination", "ece")
 """Metrics to which noise adds, in replicates twice."""
 
-_UNBOUNDED = ("calibration_slope", "calibration_intercept")
-"""Metrics that are infinite in replicates whose classes look separable."""
-
 _LEANING = ("auc_pr", "average_precision", "normalized_auc_pr")
 """Metrics whose replicates lean to the same side as their estimates."""
 
@@ -123,7 +131,7 @@ class BootstrapResult(Frozen):
         The metrics of the data themselves; and ``"alpha"``, ``"beta"`` and ``"delta"``, if every
         replicate estimated them again.
     replicates : mapping of str to ndarray of shape (n_resamples,)
-        The same of each replicate.
+        The same of each replicate, of the population where another sample would have it.
     n_resamples : int
         How many replicates there are.
     confidence_level : float
@@ -149,6 +157,8 @@ class BootstrapResult(Frozen):
     optimism: tuple[float, float] | None = None
     _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
     _numbers: Mapping[str, FloatArray] = field(default_factory=dict)
+    _of_rows: Mapping[str, FloatArray] = field(default_factory=dict)
+    """Replicates of the metrics whose intervals are of these very rows."""
 
     def __repr__(self) -> str:
         rejected = f", {self.n_rejected:,} rejected" if self.n_rejected else ""
@@ -160,6 +170,9 @@ class BootstrapResult(Frozen):
     @public
     def interval(self, metric: str) -> Interval:
         """Return the percentile interval of one metric.
+
+        At a threshold it is of these very rows: the flagged rows of a replicate have a share of
+        positives, and which of them are positive is drawn as well (see :meth:`Metric.scope`).
 
         Areas under precision-recall curves are too low if hardly a negative stands above a
         positive, and replicates repeat the error, so that percentiles may lie below the truth.
@@ -194,13 +207,15 @@ class BootstrapResult(Frozen):
         low = high = math.nan
         kind, tail = "percentile", (1 - self.confidence_level) / 2
         moves = defined.size >= 0.95 * values.size and defined.max() > defined.min()
-        if metric in PROPORTIONS or (moves and metric not in _UNBOUNDED):
-            low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
-        elif moves:  # replicates themselves: nothing lies before infinity
-            rank = max(int(tail * (defined.size + 1)), 1)
-            low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
-        if low == high and metric not in PROPORTIONS:
+        if metric in PROPORTIONS or moves:
+            low, high = interval_ends(defined, self.confidence_level)
+        if not low < high and metric not in PROPORTIONS:
             low = high = math.nan
+        elif metric in self._of_rows:
+            own = self._of_rows[metric]
+            own = own[~np.isnan(own)]
+            some = own.size >= 0.95 * values.size
+            low, high = interval_ends(own, self.confidence_level) if some else (math.nan, math.nan)
         if moves and metric in _NOISY and not np.isnan(estimate):
             # What replicates add, and at the low end also what the data have added to the
             # estimate, half as much again where probabilities are right (simulated).
@@ -228,6 +243,7 @@ class BootstrapResult(Frozen):
             confidence_level=self.confidence_level,
             method=method,
             varied=self.varied,
+            scope="rows" if metric in self._of_rows else "population",
         )
 
     def intervals(self) -> dict[str, Interval]:
@@ -236,11 +252,8 @@ class BootstrapResult(Frozen):
 
     def number_intervals(self) -> dict[str, tuple[float, float]]:
         """Return percentile intervals of the numbers of true and false predictions."""
-        tail = (1 - self.confidence_level) / 2
-        found = {
-            name: np.quantile(values, [tail, 1 - tail]).tolist()
-            for name, values in self._numbers.items()
-        }
+        level = self.confidence_level
+        found = {name: interval_ends(values, level) for name, values in self._numbers.items()}
         return {name: (low, high) for name, (low, high) in found.items() if low < high}
 
     @public
@@ -290,12 +303,20 @@ def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[f
     below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
     half = 0.5 / values.size  # an estimate beyond all replicates is not infinitely far
     shift = 2 * ndtri(np.clip(below, half, 1 - half))
-    low, high = np.quantile(values, ndtr(shift + ndtri([tail, 1 - tail])))
+    low, high = quantiles(values, ndtr(shift + ndtri([tail, 1 - tail])))
     return float(low), float(high)
 
 
+DEFAULT_RESAMPLES = 2000
 MANY_THRESHOLDS = 2**15
-"""Half as many replicates suffice of more distinct scores: intervals are narrow anyway."""
+"""Replicates where the caller does not say how many; of more distinct scores half as many suffice,
+whose intervals are narrow anyway."""
+
+
+def default_resamples(counts: ScoreCounts) -> int:
+    """Return how many replicates a report has."""
+    return DEFAULT_RESAMPLES // (2 if counts.n_thresholds > MANY_THRESHOLDS else 1)
+
 
 GROUPS = 3 * 2**7
 r"""Groups of neighboring scores that are resampled, and half as many more at the top.
@@ -467,6 +488,7 @@ def measure_replicates(
     metrics: Iterable[str] | None = None,
     threshold: float | None = None,
     chosen_by: str | None = None,
+    answers: Answers = NO_ANSWERS,
     curves: bool = True,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
@@ -477,6 +499,7 @@ def measure_replicates(
 ) -> BootstrapResult:
     """Run :func:`bootstrap` with both curves of the data recovered already.
 
+    ``answers`` are those of judges on unlabeled rows at or above the threshold and below it.
     ``chosen_by`` names the metric that is at its best at the threshold; by default it is the
     observed Youden index, where no threshold is given. A threshold that just reaches a wanted
     value is not chosen again: subtracting the mean gain would add more error than the choice does
@@ -537,6 +560,7 @@ def measure_replicates(
                 ends = (-np.inf, np.inf)
             values[key] = _moved(values[key], value, estimates[key], ends)
     numbers: dict[str, FloatArray] = {}
+    of_rows: dict[str, FloatArray] = {}
     at_threshold = tuple(metric for metric in wanted if metric.kind == "threshold")
     optimism = None
     if at_threshold:
@@ -558,18 +582,24 @@ def measure_replicates(
             roc, roc_pr, counts, formulas.rates_at(roc, counts, place, optimism or (0.0, 0.0))
         )
         estimates |= formulas.compute_metrics(at_threshold, view, first[-1], given)
-        found = _at_threshold(
+        if answers != NO_ANSWERS:
+            estimates |= formulas.metrics_of_answers(
+                at_threshold, roc, counts, place, first[-1], given, optimism or (0.0, 0.0), answers
+            )
+        found, drawn_rates = _at_threshold(
             np.concatenate([part.point for part in parts]),
             at_threshold,
             given,
             optimism,
             first=(first[2], first[3]),
-            flagged_of=(float(counts.unlabeled[:place].sum()), float(counts.n_unlabeled)),
             unseen=unseen,
-            rng=rng,
         )
-        numbers = {key: found.pop(key) for key in _NUMBERS}
         values |= found
+        target = formulas.target_of(first[-1], proportions, counts)
+        numbers, table = _numbers_of_rows(counts, place, drawn_rates, answers, target, rng)
+        of_rows = formulas.metrics_of_numbers(
+            at_threshold, table, (drawn_rates.fpr, drawn_rates.tpr), target, given
+        )
     order = [metric.name for metric in wanted]
     order += [key for key in estimates if key not in order]
     kept = {}
@@ -589,6 +619,7 @@ def measure_replicates(
         optimism=optimism,
         _curves=kept,
         _numbers=numbers,
+        _of_rows=of_rows,
     )
 
 
@@ -631,15 +662,12 @@ def _at_threshold(
     options: RecoveryOptions,
     optimism: tuple[float, float] | None,
     first: tuple[float, float],
-    flagged_of: tuple[float, float],
     unseen: FloatArray,
-    rng: np.random.Generator,
-) -> dict[str, FloatArray]:
-    """Compute metrics and numbers at the threshold of many replicates at once.
+) -> tuple[dict[str, FloatArray], _Rates]:
+    """Compute metrics at the threshold of many replicates at once, and the rates there.
 
-    ``first`` are the observed tpr and fpr of the data. The numbers are of the unlabeled of the
-    data, of whom it is known how many are flagged; their positives are a sample. ``unseen``
-    are shares of labeled rows that may be beyond all that were seen.
+    ``first`` are the observed tpr and fpr of the data. ``unseen`` are shares of labeled rows that
+    may be beyond all that were seen.
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T
     less: list[Any] = [0.0, 0.0]
@@ -671,16 +699,67 @@ def _at_threshold(
         value = np.array(metric.formula(tpr, fpr, prior, options), dtype=np.float64)
         value[np.isinf(value)] = np.nan  # a lift over next to no positives
         found[metric.name] = value
-    above, n = flagged_of
-    positives = n * alpha
-    tp = formulas.positives_flagged(fpr, tpr, above, n, alpha)
-    # Normal, not binomial: how many random numbers a binomial draw takes depends on the last digits
-    # of its share, so that all later ones would differ between machines.
-    share = np.clip(tp / np.maximum(positives, 1.0), 0.0, 1.0)
-    tp = tp + rng.standard_normal(tp.size) * np.sqrt(positives * share * (1 - share))
-    tp = np.clip(tp, np.maximum(above - n + positives, 0.0), np.minimum(above, positives))
-    fn = positives - tp
-    return found | dict(zip(_NUMBERS, (tp, above - tp, fn, n - above - fn), strict=True))
+    return found, _Rates(fpr, tpr, flagged, alpha, beta)
+
+
+class _Rates(NamedTuple):
+    """Rates of replicates at a threshold, the share of unlabeled rows there, alpha and beta."""
+
+    fpr: FloatArray
+    tpr: FloatArray
+    flagged: FloatArray
+    alpha: FloatArray
+    beta: FloatArray
+
+
+def _numbers_of_rows(
+    counts: ScoreCounts,
+    place: int,
+    rates: _Rates,
+    answers: Answers,
+    target: Target,
+    rng: np.random.Generator,
+) -> tuple[dict[str, FloatArray], FloatArray]:
+    r"""Draw the numbers of these very unlabeled rows, and of the rows that metrics are of.
+
+    How many rows are flagged is known. Each of those that nobody has judged is positive with the
+    share of positives of the replicate,
+    :math:`\rho = \alpha\,tpr/(\alpha\,tpr + (1-\alpha)\,fpr)`, and each that is not flagged with
+    what is left of alpha, :math:`(\alpha - m\rho)/(1 - m)` with the share m that is flagged. So the
+    number of positives varies as in a sample of a population with that alpha.
+    """
+    fpr, tpr, flagged, alpha, beta = rates
+    precision = np.nan_to_num(METRICS["precision"].formula(tpr, fpr, alpha, None))
+    left = (alpha - flagged * precision) / np.maximum(1 - flagged, 1e-300)
+    sides = [(counts.unlabeled, counts.unlabeled_sq, answers, (precision, left))]
+    if target == "pooled":
+        right = formulas.labeled_shares(fpr, tpr, beta)
+        sides.append((counts.labeled, counts.labeled_sq, NO_ANSWERS, right))
+    drawn = []
+    for side, squares, known, positive in sides:
+        for part, (found, judged), share in zip(
+            (slice(None, place), slice(place, None)), known, positive, strict=True
+        ):
+            size = float(side[part].sum())
+            unit = 1.0 if squares is None or not size else float(squares[part].sum()) / size
+            number = found + _positives(size - judged, share.clip(0, 1), unit, rng)
+            drawn += [number, size - number]
+    table = np.array(drawn).reshape(len(sides), len(_NUMBERS), -1)
+    return dict(zip(_NUMBERS, table[0], strict=True)), table.sum(axis=0)
+
+
+def _positives(size: float, share: FloatArray, unit: float, rng: np.random.Generator) -> FloatArray:
+    """Draw how many of so many rows are positive, or their weight where one weighs ``unit``.
+
+    By the expansion of Cornish and Fisher, not from the binomial distribution: how many random
+    numbers a binomial draw takes depends on the last digits of its share, so that all later ones
+    would differ between machines.
+    """
+    z, n = rng.standard_normal(share.size), size / unit
+    drawn = n * share + np.sqrt(n * share * (1 - share)) * z + (1 - 2 * share) * (z**2 - 1) / 6
+    if unit == 1:
+        drawn = np.rint(drawn)
+    return np.asarray(unit * drawn.clip(0, n))
 
 
 class _Measured(NamedTuple):

@@ -29,6 +29,10 @@ from purecover.recovery import curves, means
 from purecover.recovery.rates import check_data, interpolated
 
 Pair = tuple[float, float]
+Answers = tuple[Pair, Pair]
+"""Of rows at or above a threshold, and below it: how many were found positive, and judged."""
+
+NO_ANSWERS: Answers = ((0.0, 0.0), (0.0, 0.0))
 
 
 class ThresholdKeywords(TypedDict, total=False):
@@ -125,6 +129,7 @@ class RecoveryOptions(MetricOptions):
 
 Formula = Callable[..., Any]
 Kind = Literal["ranking", "threshold", "top_k", "probability"]
+Scope = Literal["rows", "population"]
 
 
 @dataclass(frozen=True)
@@ -157,6 +162,16 @@ class Metric:
     depends_on_prior: bool
     greater_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
+
+    def scope(self, target: Target) -> Scope:
+        """Return what the metric is of: these very rows, or what they are a sample of.
+
+        At a threshold it follows from the numbers of flagged and missed rows, and is of these rows,
+        as the numbers are. Curves are of the population, and so is, at a threshold, what depends
+        on the prior where the target is a population that these rows are no sample of.
+        """
+        of_others = self.depends_on_prior and not isinstance(target, str)
+        return "rows" if self.kind == "threshold" and not of_others else "population"
 
 
 def _divide(numerator: Any, denominator: Any) -> Any:
@@ -473,6 +488,7 @@ def metrics_from_roc(
     metrics: tuple[Metric, ...],
     options: MetricOptions,
     optimism: Pair = (0.0, 0.0),
+    answers: Answers = NO_ANSWERS,
     known: Mapping[str, float] | None = None,
 ) -> RecoveredMetrics:
     """Compute metrics of recovered curves; precision-recall areas are those of ``roc_pr``.
@@ -493,8 +509,12 @@ def metrics_from_roc(
         counts=counts,
     )
     if known is None:
-        point = rates_at(roc, counts, at, optimism)
-        values = compute_metrics(metrics, view_of(roc, roc_pr, counts, point), prior, options)
+        view = view_of(roc, roc_pr, counts, rates_at(roc, counts, at, optimism))
+        values = compute_metrics(metrics, view, prior, options)
+        if answers != NO_ANSWERS:
+            values |= metrics_of_answers(
+                metrics, roc, counts, at, prior, options, optimism, answers
+            )
     else:
         values = {metric.name: known[metric.name] for metric in metrics}
     if "roc_auc" in values:  # the direct value, which can leave [0, 1]
@@ -689,6 +709,9 @@ class RecoveredConfusion(Saved):
         Both ends of an interval of each of the four numbers by name, where there are replicates.
         How many are flagged is known, so that those of ``tp`` and ``fp`` mirror each other, as
         those of ``fn`` and ``tn`` do.
+    answers : pair of pairs of float
+        Of the unlabeled rows at or above the threshold, and then of those below it: how many
+        judges found positive, and how many they judged. The numbers have these in them.
     """
 
     tp: OrNan
@@ -698,6 +721,7 @@ class RecoveredConfusion(Saved):
     threshold: float
     among: Literal["unlabeled", "pooled"]
     intervals: dict[str, Pair] = field(default_factory=dict)
+    answers: Answers = NO_ANSWERS
 
     @property
     def flagged(self) -> float:
@@ -806,8 +830,9 @@ def confusion_from_roc(
     threshold: float,
     among: Literal["unlabeled", "pooled"] = "unlabeled",
     optimism: Pair = (0.0, 0.0),
+    answers: Answers = NO_ANSWERS,
 ) -> RecoveredConfusion:
-    """Return the confusion matrix of a recovered curve."""
+    """Return the confusion matrix of a recovered curve; ``answers`` are on unlabeled rows."""
     at = position(counts, threshold)
     prior = roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
     n, flagged = counts.n_unlabeled, float(counts.unlabeled[:at].sum())
@@ -815,14 +840,87 @@ def confusion_from_roc(
         n, flagged = n + counts.n_labeled, flagged + float(counts.labeled[:at].sum())
     fpr, tpr = rates_at(roc, counts, at, optimism)
     tp = float(positives_flagged(fpr, tpr, flagged, n, prior))
+    fn = n * prior - tp
+    if answers != NO_ANSWERS:
+        tp, fn = (
+            with_answers(number, size, own)
+            for number, size, own in zip((tp, fn), (flagged, n - flagged), answers, strict=True)
+        )
     return RecoveredConfusion(
         tp=tp,
         fp=flagged - tp,
-        fn=n * prior - tp,
-        tn=max(n - flagged - (n * prior - tp), 0.0),
+        fn=fn,
+        tn=max(n - flagged - fn, 0.0),
         threshold=threshold,
         among=among,
+        answers=answers,
     )
+
+
+def with_answers(expected: float, size: float, answers: Pair) -> float:
+    """Return a number of positives: those that judges found, and the share of the other rows."""
+    found, judged = answers
+    return found + (size - judged) * expected / size if judged else expected
+
+
+def metrics_of_answers(
+    metrics: tuple[Metric, ...],
+    roc: curves.RecoveredRoc,
+    counts: ScoreCounts,
+    at: int,
+    prior: float,
+    options: MetricOptions,
+    optimism: Pair,
+    answers: Answers,
+) -> dict[str, float]:
+    """Return metrics of these very rows at a threshold, some of which judges have seen."""
+    p, target = roc.proportions, target_of(prior, roc.proportions, counts)
+    threshold = counts.thresholds[at - 1] if at else math.inf
+    c = confusion_from_roc(roc, counts, threshold, optimism=optimism, answers=answers)
+    point = rates_at(roc, counts, at, optimism)
+    numbers = np.array([c.tp, c.fp, c.fn, c.tn])
+    if target == "pooled":
+        n, above = counts.n_labeled, float(counts.labeled[:at].sum())
+        shares = labeled_shares(*point, p.beta)
+        for i, (size, share) in enumerate(zip((above, n - above), shares, strict=True)):
+            numbers[2 * i : 2 * i + 2] += size * share, size * (1 - share)
+    return metrics_of_numbers(metrics, numbers, point, target, options)
+
+
+def labeled_shares(fpr: Any, tpr: Any, beta: Any) -> tuple[Any, Any]:
+    """Return the share of right labels at or above a threshold, and below it."""
+    return tuple(  # type: ignore[return-value]
+        np.where(beta < 1, beta * t / np.maximum(beta * t + (1 - beta) * f, 1e-300), 1.0)
+        for t, f in ((tpr, fpr), (1 - tpr, 1 - fpr))
+    )
+
+
+def metrics_of_numbers(
+    metrics: tuple[Metric, ...], numbers: FloatArray, point: Any, target: Target, options: Any
+) -> dict[str, Any]:
+    """Return metrics of these very rows from tp, fp, fn and tn, or rows of them.
+
+    Rates are those of ``point``, fpr and tpr, where no row has a class.
+    """
+    tp, fp, fn, tn = numbers
+    fpr, tpr = point
+    positives, negatives = tp + fn, fp + tn
+    tpr = np.where(positives > 0, tp / np.maximum(positives, 1e-300), tpr)
+    fpr = np.where(negatives > 0, fp / np.maximum(negatives, 1e-300), fpr)
+    own = tuple(m for m in metrics if m.scope(target) == "rows")
+    values = {
+        m.name: m.formula(tpr, fpr, positives / (positives + negatives), options) for m in own
+    }
+    values = {name: np.where(np.isinf(each), math.nan, each) for name, each in values.items()}
+    return {name: each if each.ndim else float(each) for name, each in values.items()}
+
+
+def target_of(prior: float, proportions: MixtureProportions, counts: ScoreCounts) -> Target:
+    """Return the population that has a share of positives: by name, or else that share."""
+    named: list[Target] = ["deployment", "pooled"]
+    if proportions.scenario == "censoring":  # where both would fit
+        named.reverse()
+    return next((each for each in named if proportions.prior(each, counts) == prior), prior)
 
 
 def positives_flagged(fpr: Any, tpr: Any, flagged: float, n: float, prior: Any) -> Any:

@@ -300,15 +300,81 @@ def least_delta(counts: ScoreCounts) -> float:
     return max(2 * low - 1, 0.0)
 
 
+INCLUSION_LEVELS = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.025)
+"""Shares of labeled rows above the thresholds at which binomial bounds are taken."""
+
+FEWEST = 4
+"""Levels reached by fewer labeled rows are left out: they could never give the best bound."""
+
+
+def inclusion_at_most(counts: ScoreCounts, level: float) -> float:
+    """Return the bound that :func:`purecover.estimators.inclusion_bound` describes."""
+    error = 1 - level
+    n_labeled, n_unlabeled = effective_sizes(counts)
+    above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
+    unlabeled: FloatArray = np.cumsum(counts.unlabeled, dtype=np.float64) / counts.n_unlabeled
+    ranks: FloatArray = np.ceil(np.array(INCLUSION_LEVELS, dtype=np.float64) * n_labeled)
+    ranks = ranks[(ranks >= FEWEST) & (ranks <= n_labeled)]
+    # A hair below, so that a share summed up in floats still counts as reached.
+    reached = np.searchsorted(above, ranks / n_labeled * (1 - 1e-12))
+    share = error / (2 * max(ranks.size, 1))
+    high = binomial_upper(n_unlabeled * unlabeled[reached], n_unlabeled, share)
+    low = 1 - binomial_upper(n_labeled - ranks, n_labeled, share)
+    return float(min(1.0, np.min(high / low, initial=1.0)))
+
+
+def binomial_upper(
+    successes: FloatArray, trials: float | FloatArray, error: float | FloatArray
+) -> FloatArray:
+    r"""Exact upper confidence bound of a binomial proportion (Clopper and Pearson).
+
+    The :math:`p` with :math:`P(Bin(n, p) \le k) = \varepsilon`, a quantile of
+    Beta(:math:`k+1, n-k`). Neither number need be whole. One minus the bound of the failures
+    is the lower bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover.recovery.rates import binomial_upper
+    >>> binomial_upper(np.array([5.0, 100.0]), 100, 0.1).round(7)
+    array([0.0907715, 1.       ])
+    """
+    from scipy.special import betaincinv
+
+    failures = np.asarray(trials - successes, dtype=np.float64)
+    some = failures > 1e-9  # what is left of all but rounding is nothing
+    found = betaincinv(successes + 1, np.where(some, failures, 1.0), 1 - np.asarray(error))
+    return np.where(some, found, 1.0)
+
+
+def largest_alpha(counts: ScoreCounts, beta: float = 1.0) -> float:
+    """Return the largest alpha that fits the scores, with sampling error: none is allowed beyond.
+
+    With a larger one there would be fewer than no negatives at some scores
+    (:func:`purecover.estimators.inclusion_bound`, at 95 % confidence), or the AUC would be above 1
+    (:func:`least_delta`). All limits of alpha that are shown where beta is known are this one.
+    """
+    bound = inclusion_at_most(counts, 0.95) * beta
+    return max(min(bound, beta - least_delta(counts)), 0.0)
+
+
+def rounded_down(share: float) -> float:
+    """Round a limit so that it is still allowed, to three digits."""
+    if not share > 0:
+        return 0.0
+    digits = max(3, 2 - math.floor(math.log10(share)))
+    return math.floor(share * 10**digits) / 10**digits
+
+
 def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
     """Return the limits of alpha and beta given the scores, with advice; empty if within them."""
     p = proportions
     if 2 * counts.auc_pu - 1 <= p.delta or (least := least_delta(counts)) <= p.delta:
         return ""  # the first asks for no standard error
-    most = p.beta - least
     allowed = (
-        f"with beta {p.beta:.4g}, alpha can be at most {math.floor(most * 1e4) / 1e4:.4g}"
-        if most >= 0
+        f"with beta {p.beta:.4g}, alpha can be at most "
+        f"{rounded_down(largest_alpha(counts, p.beta)):g}"
+        if p.beta >= least
         else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
     )
     correct = f"Correct alpha ({p.origin}) or beta, or have alpha estimated, as evaluate does where"

@@ -23,7 +23,7 @@ from purecover._validation import Frozen, public
 from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
-from purecover.intervals.replicates import MANY_THRESHOLDS, BootstrapResult
+from purecover.intervals.replicates import BootstrapResult, default_resamples
 from purecover.intervals.resampling import Replayed
 from purecover.proportions import MixtureProportions, ProportionEstimator, ProportionKeywords
 from purecover.recovery.metrics import METRICS
@@ -485,8 +485,7 @@ def compare_scores(
     }
     rows = compared.paired({name: one.threshold for name, one in found.items()})
     if n_resamples is None:
-        large = any(each.counts.n_thresholds > MANY_THRESHOLDS for each in counted.values())
-        most = pipeline.DEFAULT_RESAMPLES // (2 if large else 1)
+        most = min(default_resamples(each.counts) for each in counted.values())
         n_resamples = min(max(MOST_DRAWN // (rows.rows.size * len(names)), FEWEST), most)
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:

@@ -23,11 +23,18 @@ from purecover.estimators.curve_fit import LARGEST
 from purecover.estimators.label_curve import LabelCurve, solve_label_curve
 from purecover.estimators.samples import check_both_sides
 from purecover.exceptions import ContradictionError, IdentifiabilityError
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, check_share
 from purecover.recovery.means import Masses, isotonic_frequency
-from purecover.recovery.rates import effective_sizes, least_delta, observed_auc_ends
+from purecover.recovery.rates import (
+    effective_sizes,
+    largest_alpha,
+    least_delta,
+    observed_auc_ends,
+    rounded_down,
+)
 
 LEVELS = (0.001, 0.01, 0.05, 0.1)
 """False discovery rates whose thresholds a text shows."""
@@ -366,7 +373,7 @@ def error_rates(
                 f"{{function}}: pi0 {share:.4g} contradicts these scores: known negatives score "
                 f"lower than the mixture in {100 * mirror.auc_pu:.3g} % of pairs, for which at "
                 f"least {100 * least:.3g} % of the mixture must be true signals, even if chance "
-                f"has helped; pi0 can be at most {math.floor((1 - least) * 1e4) / 1e4:.4g}. "
+                f"has helped; pi0 can be at most {rounded_down(largest_alpha(mirror)):g}. "
                 "Correct pi0, or leave it out to have it estimated."
             )
         ends: Any = dict.fromkeys(("estimate", "low", "high"), share)
@@ -378,8 +385,7 @@ def error_rates(
         MixtureProportions(min(share, 1 - 1e-9)),
         lambda own, shares: _rates(own, shares.alpha),
     )
-    tail = (1 - confidence_level) / 2
-    bands = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    bands = interval_ends(drawn, confidence_level)
     at = -thin._tops()[::-1]
     fdr, pep = _rates(mirror, share)
     places = -mirror._tops()[::-1]

@@ -28,12 +28,14 @@ from purecover.counts import ScoreCounts, cut_of_top, pu_roc_curve
 from purecover.estimators import sources as origins
 from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
+from purecover.intervals.ends import quantiles
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
-    MANY_THRESHOLDS,
+    DEFAULT_RESAMPLES,
     PROPORTIONS,
     BootstrapResult,
     Resampling,
+    default_resamples,
     measure_replicates,
 )
 from purecover.intervals.resampling import GroupResampler, positions, read_groups
@@ -49,20 +51,17 @@ from purecover.proportions import (
 )
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, roc_from_counts
-from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
+from purecover.recovery.metrics import Answers, MetricKeywords, MetricOptions, RecoveryOptions, View
 from purecover.recovery.rates import least_delta
 from purecover.report.prices import find_prices
 from purecover.report.results import PUReport
 from purecover.report.saving import TrueFigures
 
 if TYPE_CHECKING:
-    from purecover.audit.designs import JudgedRows
+    from purecover.audit.designs import JudgedRows, ScoredLabels
     from purecover.estimators.base import PriorEstimator
     from purecover.models.cross_fit import Combine, Method
 
-
-DEFAULT_RESAMPLES = 2000
-"""Replicates where the caller does not say how many; half as many for large data."""
 
 GROUP_RESAMPLES = 400
 """Replicates that show whether groups contradict alpha and beta if no others are wanted."""
@@ -155,6 +154,8 @@ class ScoredRows:
     resampler: GroupResampler | None = None
     n_groups: int | None = None
     truth: TrueCounts | None = None
+    answered: Callable[[float], Answers] | None = None
+    """Returns the answers of judges at or above a threshold and below it."""
     judged: JudgedRows | None = None
     dates: origins.RankTest | None = None
     sources: origins.SourcesEstimate | None = None
@@ -175,15 +176,32 @@ class RowLabels:
     truth: BoolArray | None
     judged: JudgedRows | IntArray | None = None
 
+    def data(self, scores: FloatArray) -> ScoredLabels:
+        """Return the scores with the labels."""
+        from purecover.audit.designs import ScoredLabels
+
+        return ScoredLabels(scores, self.positive, self.negative)
+
     def judged_rows(self, scores: FloatArray) -> JudgedRows:
         """Return the verdicts with their design; those of an array are a random sample."""
-        from purecover.audit.designs import JudgedRows, ScoredLabels
+        from purecover.audit.designs import JudgedRows
 
-        data = ScoredLabels(scores, self.positive, self.negative)
+        data = self.data(scores)
         if not isinstance(self.judged, JudgedRows):
             return JudgedRows.at_random(self.judged, data)
         self.judged.check_data(data)
         return self.judged
+
+    def answered(self, scores: FloatArray, judged: Any) -> Callable[[float], Answers] | None:
+        """Return what counts the answers of judges from a threshold up, and below it."""
+        from purecover.audit.designs import JudgedRows
+
+        data = self.data(scores)
+        if not isinstance(judged, JudgedRows):
+            judged = JudgedRows.at_random(judged, data)
+        if int(judged.design.n_unlabeled.sum()) != int(data.unlabeled.sum()):
+            return None  # of other data
+        return partial(judged.answers_at, scores=scores)
 
     def known(self, values: Any) -> Any:
         """Return the values of labeled and unlabeled rows."""
@@ -193,8 +211,9 @@ class RowLabels:
         """Count one score of these rows."""
         counts = ScoreCounts._from_marks(scores, self.positive, self.negative, self.weight)
         resampler = n_groups = truth = None
+        answered = None if self.judged is None else self.answered(scores, self.judged)
         if self.group is None and self.truth is None:
-            return ScoredRows(counts)
+            return ScoredRows(counts, answered=answered)
         labeled, weight = self.known(self.positive), self.known(self.weight)
         mass = np.ones(labeled.size) if weight is None else weight
         if self.group is not None:
@@ -208,7 +227,7 @@ class RowLabels:
             )
             by_class = ScoreCounts._from_marks(self.known(scores), self.truth, None, weight)
             truth = TrueCounts(by_class, alpha, beta)
-        return ScoredRows(counts, resampler, n_groups, truth)
+        return ScoredRows(counts, resampler, n_groups, truth, answered)
 
 
 def read_labels(
@@ -246,12 +265,18 @@ SOURCES = ("label_sources", "label_sources[1]")
 
 
 def read_rows(
-    data: Any, columns: Mapping[str, Any], keep: float | None, level: float = 0.95, **labels: object
+    data: Any,
+    columns: Mapping[str, Any],
+    keep: float | None,
+    level: float = 0.95,
+    audit: Any = None,
+    **labels: object,
 ) -> ScoredRows:
     """Read and count scores, a frame of any engine, or counts.
 
     ``columns`` are arrays like the scores or, with a frame, names of columns. No bin lies across
     the threshold ``keep``. The number of positives by two sources has an interval of ``level``.
+    If an ``audit`` is of these very rows, its answers are theirs.
     """
     columns = dict(columns)
     if isinstance(data, ScoreCounts):
@@ -299,7 +324,11 @@ def read_rows(
         number = origins.count_by_two_sources(one, two, scores, confidence_level=level)
     judged = None if marks.judged is None else marks.judged_rows(scores)
     by_kind = None if kinds is None else compare_judged_kinds(kinds, scores, marks, judged)
-    return replace(marks.count(scores), judged=judged, dates=test, sources=number, kinds=by_kind)
+    rows = replace(marks.count(scores), judged=judged, dates=test, sources=number, kinds=by_kind)
+    seen = getattr(audit, "judged", None)
+    if seen is not None and marks.data(scores).checksum == seen.design.checksum:
+        rows = replace(rows, answered=marks.answered(scores, seen))
+    return rows
 
 
 def compare_judged_kinds(
@@ -449,9 +478,16 @@ class Request:
     def shares(self, counts: ScoreCounts, judged: JudgedRows | None = None) -> Shares:
         """Return alpha and beta as given, or estimated.
 
-        Verdicts, hits and ranges are combined with the scores into a posterior.
+        Verdicts, hits and ranges are combined with the scores into a posterior, if they say
+        anything.
         """
         given = self.given
+        if judged is not None and not (judged.verdicts >= 0).any():
+            judged = None
+        if given.ranges or given.hits is not None:
+            from purecover.audit.answers import that_say_something
+
+            given = that_say_something(given, counts, audited=judged is not None)
         if judged is not None and given.ways:
             must = f"left out where {given.ways[0]!r} is given"
             raise valid.bad_value("judged", must, "judged rows")
@@ -617,7 +653,7 @@ class Recovery:
     ``roc_pr`` is the curve that areas under the precision-recall curve are taken from.
     ``only`` are the metrics that are looked at, if not all, and then there is no band.
     ``chosen_by`` is the metric that the threshold of the settings was chosen by on these rows, if
-    it was.
+    it was. ``answers`` are those of judges at or above the threshold and below it.
     """
 
     rows: ScoredRows
@@ -626,6 +662,7 @@ class Recovery:
     roc: RecoveredRoc
     roc_pr: RecoveredRoc
     threshold: float
+    answers: Answers = formulas.NO_ANSWERS
     only: tuple[str, ...] | None = None
     chosen_by: str | None = None
 
@@ -645,6 +682,7 @@ class Recovery:
             resampler=self.rows.resampler,
             metrics=self.only,
             chosen_by=self.chosen_by,
+            answers=self.answers,
             curves=self.only is None,
             random_state=random_state,
             progress=settings.progress,
@@ -691,7 +729,7 @@ class Recovery:
             if asked is None:
                 asked = replace(self, only=("roc_auc",)).resample(None, GROUP_RESAMPLES, 0)
             # As far as two standard errors.
-            contradicted = bool(np.quantile(asked.replicates["roc_auc"], 0.02275) > 1)
+            contradicted = bool(quantiles(asked.replicates["roc_auc"], [0.02275])[0] > 1)
 
         options = MetricOptions.among(vars(settings))
         optimism = None if drawn is None else drawn.optimism
@@ -705,13 +743,16 @@ class Recovery:
             metrics=formulas.resolve_metrics(self.only, counts, options),
             options=options,
             optimism=gain,
+            answers=self.answers,
             known=None if drawn is None else drawn.estimates,
         )
         areas = None
         if "auc_pr" in metrics:
             areas = metrics["auc_pr"], metrics.observed["auc_pr"]
         pr = pr_from_roc(self.roc_pr, counts, metrics.prior, options.area, areas=areas)
-        confusion = formulas.confusion_from_roc(roc, counts, self.threshold, optimism=gain)
+        confusion = formulas.confusion_from_roc(
+            roc, counts, self.threshold, optimism=gain, answers=self.answers
+        )
         intervals: dict[str, Interval] = {}
         if contradicted:
             auc = math.nan
@@ -831,13 +872,15 @@ def recover(
             raise valid.bad_value("review", must, valid.show(settings.review))
         settings = replace(settings, threshold=cut_of_top(counts, settings.review))
     roc = roc_from_counts(counts, shares.used, settings.repair or "isotonic")
+    threshold = formulas.check_threshold(settings.threshold, counts)
     return Recovery(
         rows,
         shares.given,
         settings,
         roc,
         roc if settings.repair is not None else blended(roc, counts),
-        formulas.check_threshold(settings.threshold, counts),
+        threshold,
+        formulas.NO_ANSWERS if rows.answered is None else rows.answered(threshold),
         only=None if only is None else tuple(dict.fromkeys((*only, "roc_auc", "recall"))),
         chosen_by=chosen_by,
     )
@@ -860,8 +903,7 @@ def make_report(
     found, estimation = recover(rows, shares, settings, only, chosen_by), shares.estimation
     n_resamples = settings.n_resamples
     if n_resamples is None:
-        large = rows.counts.n_thresholds > MANY_THRESHOLDS
-        n_resamples = DEFAULT_RESAMPLES // 2 if large else DEFAULT_RESAMPLES
+        n_resamples = default_resamples(rows.counts)
     drawn = None
     if n_resamples:
         rng = settings.rng
@@ -998,6 +1040,7 @@ def evaluate(
         columns,
         asked.settings.threshold,
         asked.settings.confidence_level,
+        asked.given.proportions,
         positive_label=positive_label,
         negative_label=negative_label,
     )

@@ -11,6 +11,7 @@ from purecover._codec import Saved
 from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts
 from purecover.exceptions import PurecoverError
+from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval
 
 if TYPE_CHECKING:
@@ -79,14 +80,12 @@ def find_prices(
     place = (np.argsort(np.argsort(delta)) + 0.5) / N_DRAWS
     chance = np.random.default_rng(0).standard_normal(N_DRAWS)
     noise = error * (COUPLING * ndtri(place) + (1 - COUPLING**2) ** 0.5 * chance)
-    tails = np.array([(1 - level) / 2, (1 + level) / 2])
 
     def ends(values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the ends of the values for each row of weights, as many rows as there are."""
-        order = np.argsort(values)
-        passed = np.cumsum(weights[:, order], axis=1)
-        places = [np.searchsorted(row, tails * row[-1]) for row in passed]
-        return values[order][np.array(places).clip(0, values.size - 1)].clip(0, 1)
+        # What cannot be answered has a chance of 0, whatever its ends are.
+        rows = (row if row.any() else None for row in weights)
+        return np.array([interval_ends(values, level, row) for row in rows]).clip(0, 1)
 
     def auc(weights: FloatArray, share: float = 1.0) -> FloatArray:
         return ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, np.atleast_2d(weights))

@@ -22,7 +22,7 @@ from purecover.recovery.bounds import BinningBounds, binning_bounds
 from purecover.recovery.curves import RecoveredPr, RecoveredRoc
 from purecover.recovery.hidden import HiddenPositives, recover_hidden
 from purecover.recovery.metrics import RecoveredConfusion, RecoveredMetrics
-from purecover.recovery.rates import contradiction_of
+from purecover.recovery.rates import contradiction_of, largest_alpha
 from purecover.report import saving
 from purecover.report.pages import Paged
 from purecover.report.prices import Price, estimate_by_others
@@ -133,6 +133,19 @@ class PUReport(Paged, Frozen):
         if self.estimation is None:
             return "determined"
         return "assumed" if self.estimation.n_alike is None else "estimated"
+
+    @cached_property
+    def largest_alpha(self) -> float:
+        """The largest alpha that the scores allow, with sampling error.
+
+        Where alpha was estimated, that of ``estimation.identification``; a given one that chance
+        leaves possible is no larger.
+        """
+        found = self.estimation
+        if found is not None and "alpha" in found.identification:
+            return found.identification["alpha"][1]
+        largest = largest_alpha(self.counts, self.beta)
+        return largest if self.contradicted else max(largest, self.alpha)
 
     @cached_property
     def other_estimates(self) -> dict[str, tuple[float, float]]:

@@ -133,6 +133,7 @@ def read_fields(source: Source, data: object) -> dict[str, Any]:
         metrics=wanted,
         options=options,
         optimism=optimism,
+        answers=saved.confusion.answers,
     )
     pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
     _check_derived(source, saved, counts, roc, metrics, optimism)
@@ -189,7 +190,9 @@ def _check_derived(
     seen |= {"confusion.threshold": metrics.threshold}
     used = {"auc": min(max(roc.auc_direct, 0.0), 1.0), "auc_repaired": roc.auc}
     used |= {f"metrics.recovered.{name}": value for name, value in metrics.items()}
-    confusion = formulas.confusion_from_roc(roc, counts, metrics.threshold, optimism=optimism)
+    confusion = formulas.confusion_from_roc(
+        roc, counts, metrics.threshold, optimism=optimism, answers=saved.confusion.answers
+    )
     used |= {f"confusion.{name}": getattr(confusion, name) for name in ("tp", "fp", "fn", "tn")}
     if saved.contradicted:
         used = dict.fromkeys(used, math.nan)

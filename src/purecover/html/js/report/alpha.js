@@ -18,7 +18,7 @@
   /** The chart; `set` takes the alpha that one drags or steps to. */
   function alphaPlot(width, set) {
     const [left, right] = [54, 14];
-    const most = Math.min(Math.max(state.beta - sensitivity.least_delta, 0), last);
+    const most = Math.min(sensitivity.largest_alpha, state.beta, last);
     const x = Array.from({ length: 151 }, (_, i) => (last * i) / 150);
     const y = x.map(aucAt);
     const half = x.map(halfAt);
