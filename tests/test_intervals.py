@@ -372,12 +372,13 @@ class TestLeaningMetrics:
             found = replicated(values, 0.7)
             assert np.isnan([found.low, found.high]).all()
 
-    def test_of_infinite_replicates_the_ends_are_replicates(self) -> None:
+    def test_nothing_lies_between_a_replicate_and_an_infinite_one(self) -> None:
         values = np.random.default_rng(0).permutation(np.append(np.arange(99.0), [np.inf] * 10))
         found = replicated(values, 40.0, "calibration_slope")
-        assert (found.low, found.high) == (4, np.inf)  # the fifth of 109 on either side
+        # A tail of 5 % of 110 ranks: between the fifth and the sixth on either side.
+        assert (found.low, found.high) == (pytest.approx(4.5), np.inf)
         found = replicated(-values, -40.0, "calibration_slope")
-        assert (found.low, found.high) == (-np.inf, -4)
+        assert (found.low, found.high) == (-np.inf, pytest.approx(-4.5))
 
     def test_ties_with_the_estimate_count_half(self) -> None:
         # A tenth below, a tenth above: the estimate is the median, and nothing moves.
