@@ -127,6 +127,17 @@ def test_ceiling_and_floor_are_the_ratios() -> None:
     assert tau[0] == pytest.approx(c * (1 - beta) / (c * (1 - beta) + (1 - c) * (1 - alpha)))
 
 
+@given(st.floats(0.001, 0.98), st.floats(0.001, 0.98))
+def test_shares_follow_from_the_inclusions(a: float, b: float) -> None:
+    alpha, beta, delta = (
+        float(share(np.array(a), np.array(b)))
+        for share in (label_curve.alpha_of, label_curve.beta_of, label_curve.delta_of)
+    )
+    assert alpha / beta == pytest.approx(a)
+    assert (1 - beta) / (1 - alpha) == pytest.approx(b)
+    assert delta == pytest.approx(beta - alpha, abs=1e-12)
+
+
 def test_fit_finds_the_maximum() -> None:
     from scipy.optimize import minimize
 
