@@ -302,6 +302,28 @@ def test_quantiles_of_two_cells() -> None:
     assert found.kind_probability("steep") == 0.25
 
 
+@pytest.mark.parametrize(("low", "high", "identifiable"),
+                         [(0.5, 0.9, True), (0.6, 1.0, False), (0.1, 0.7, False)])  # fmt: skip
+def test_proportions_are_identifiable_where_delta_is_known_and_not_0(
+    monkeypatch: pytest.MonkeyPatch, low: float, high: float, identifiable: bool
+) -> None:
+    counts = sample(n=(50, 200)).counts
+    solved = label_curve.solve_label_curve(counts, "always")
+    edges = np.linspace(low, high, 41)
+    uniform = replace(
+        solved, a=np.array((edges[:-1], (edges[1:] + edges[:-1]) / 2, edges[1:])),
+        b=np.zeros((3, 40)), weight=np.full(40, 1 / 40), clean=np.ones(40, dtype=bool),
+        kinds=np.repeat("smooth", 40),
+    )  # fmt: skip
+    monkeypatch.setattr(label_curve, "solve_label_curve", lambda *_: uniform)
+    found = pu.estimators.LabelCurve().fit(counts)
+    assert found.diagnostics_["identifiable"] == identifiable
+    assert found.proportions_.alpha == pytest.approx((low + high) / 2)
+    assert found.diagnostics_["alpha_interval"] == pytest.approx(
+        (low + 0.025 * (high - low), high - 0.025 * (high - low))
+    )
+
+
 def test_flipping_exchanges_the_roles() -> None:
     """Swap the samples and negate the scores: (alpha, beta) becomes (1 - beta, 1 - alpha)."""
     data = sample(n=(2000, 2000), alpha=0.3, beta=0.8)
