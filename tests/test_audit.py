@@ -13,7 +13,7 @@ from scipy.stats import beta as beta_distribution
 from scipy.stats import norm
 
 import purecover as pu
-from purecover.audit.answers import ANYWHERE, Outlook, Strata, weigh
+from purecover.audit.answers import ANYWHERE, Outlook, Strata, uniform_draws, weigh
 from purecover.audit.designs import JudgedRows
 from purecover.exceptions import ContradictionError, InvalidInputError, InvalidTypeError
 
@@ -341,6 +341,24 @@ def test_rows_are_random_rows_above_the_cut(sample) -> None:
     assert str(every).endswith("and 500 of 500 labeled rows")
 
 
+@pytest.mark.parametrize("beta", [None, 0.9])
+def test_draws_from_anywhere_reach_the_bounds_evenly(sample, beta) -> None:
+    drawn = uniform_draws(sample.counts, beta, 20_000, np.random.default_rng(0))
+    alpha, found = drawn.T
+    most_a, most_b = (
+        min(pu.estimators.inclusion_bound(each), 0.999)
+        for each in (sample.counts, sample.counts.flipped())
+    )
+    evenly = (np.arange(20_000) + 0.5) / 20_000
+    np.testing.assert_allclose(np.sort(alpha / found), most_a * evenly, atol=0.02)
+    if beta:
+        assert (found == beta).all()
+        return
+    noise = np.sort(((1 - found) / (1 - alpha))[found < 1])
+    assert noise.size == 10_000  # labels are clean in half
+    np.testing.assert_allclose(noise, most_b * evenly[::2], atol=0.02)
+
+
 def test_cuts_of_thresholds_and_reviews() -> None:
     scores = np.array([9, 8, 8, 8, 7, 6, 5, 4, 3, 2.0])
     labeled = np.arange(10) >= 8
@@ -354,6 +372,10 @@ def test_cuts_of_thresholds_and_reviews() -> None:
         assert pu.audit.draw(scores, labeled, 1, **options).cuts == (cut,)
     tied = pu.audit.draw(np.append(scores, 9), np.append(labeled, False), 1, review=1)
     assert tied.cuts == (9,)
+    assert pu.audit.draw(scores, labeled, 1, review=1).cuts == (9,)
+    for review in (0, 9):  # of eight unlabeled rows
+        with pytest.raises(InvalidInputError, match="'review'"):
+            pu.audit.draw(scores, labeled, 1, review=review)
     even = pu.audit.draw(scores, labeled, 5, design="stratified", threshold=8.5)
     assert sorted(even.stratum.tolist()) == [0, 1, 1, 1, 1]
     random = pu.audit.draw(scores, labeled, 8, design="random", threshold=8)

@@ -127,6 +127,17 @@ def test_ceiling_and_floor_are_the_ratios() -> None:
     assert tau[0] == pytest.approx(c * (1 - beta) / (c * (1 - beta) + (1 - c) * (1 - alpha)))
 
 
+@given(st.floats(0.001, 0.98), st.floats(0.001, 0.98))
+def test_shares_follow_from_the_inclusions(a: float, b: float) -> None:
+    alpha, beta, delta = (
+        float(share(np.array(a), np.array(b)))
+        for share in (label_curve.alpha_of, label_curve.beta_of, label_curve.delta_of)
+    )
+    assert alpha / beta == pytest.approx(a)
+    assert (1 - beta) / (1 - alpha) == pytest.approx(b)
+    assert delta == pytest.approx(beta - alpha, abs=1e-12)
+
+
 def test_fit_finds_the_maximum() -> None:
     from scipy.optimize import minimize
 
@@ -289,6 +300,28 @@ def test_quantiles_of_two_cells() -> None:
     assert found.ends(1e-9)["alpha"] == pytest.approx((0.2 + 0.2 * 0.5 / 0.75, 0.375))
     assert found.clean_probability == 1
     assert found.kind_probability("steep") == 0.25
+
+
+@pytest.mark.parametrize(("low", "high", "identifiable"),
+                         [(0.5, 0.9, True), (0.6, 1.0, False), (0.1, 0.7, False)])  # fmt: skip
+def test_proportions_are_identifiable_where_delta_is_known_and_not_0(
+    monkeypatch: pytest.MonkeyPatch, low: float, high: float, identifiable: bool
+) -> None:
+    counts = sample(n=(50, 200)).counts
+    solved = label_curve.solve_label_curve(counts, "always")
+    edges = np.linspace(low, high, 41)
+    uniform = replace(
+        solved, a=np.array((edges[:-1], (edges[1:] + edges[:-1]) / 2, edges[1:])),
+        b=np.zeros((3, 40)), weight=np.full(40, 1 / 40), clean=np.ones(40, dtype=bool),
+        kinds=np.repeat("smooth", 40),
+    )  # fmt: skip
+    monkeypatch.setattr(label_curve, "solve_label_curve", lambda *_: uniform)
+    found = pu.estimators.LabelCurve().fit(counts)
+    assert found.diagnostics_["identifiable"] == identifiable
+    assert found.proportions_.alpha == pytest.approx((low + high) / 2)
+    assert found.diagnostics_["alpha_interval"] == pytest.approx(
+        (low + 0.025 * (high - low), high - 0.025 * (high - low))
+    )
 
 
 def test_flipping_exchanges_the_roles() -> None:

@@ -13,6 +13,7 @@ import purecover as pu
 from purecover.displays import EvidenceDisplay
 from purecover.exceptions import InvalidInputError
 from purecover.intervals import evidence_constant, evidence_thresholds
+from purecover.intervals.evidence import local_ratio
 from purecover.report import evidence_page
 
 # Distance of normal scores, alpha, beta, sizes.
@@ -66,6 +67,22 @@ def test_bounds_are_rarely_too_close() -> None:
         wrong.append(np.where(np.isnan(found.bounds), False, sign * (found.bounds - truth) < 0))
     assert np.mean(wrong) < 0.12  # one in twenty, more or less
     assert np.mean(np.array(wrong)[:, [0, -1]]) < 0.1  # few rows make no very strong evidence
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_no_row_of_a_class_is_at_most_three(beta: float) -> None:
+    """Scores that separate the classes have the ratio that three rows more would make."""
+    alpha, n_labeled, n_unlabeled = 0.1, 10_000, 100_000
+    counts = pu.ScoreCounts.from_counts(
+        [2, 1],
+        [n_labeled * beta, n_labeled * (1 - beta)],
+        [n_unlabeled * alpha, n_unlabeled * (1 - alpha)],
+    )
+    scores, ratio = local_ratio(counts, pu.MixtureProportions(alpha, beta), 2)
+    assert scores.tolist() == [1, 2]
+    positives = (1 - alpha) * 3 / n_labeled / (beta - alpha)
+    negatives = beta * 3 / n_unlabeled / (beta - alpha)
+    assert np.exp(ratio) == pytest.approx([positives, 1 / negatives], rel=2e-3)
 
 
 def test_points_table_and_picture() -> None:

@@ -94,6 +94,20 @@ def test_rows_are_a_random_sample_without_labels_and_continue_a_drawn_file(tmp_p
     assert np.bincount(strata).tolist() == [10, 10, 10]
 
 
+def test_skipped_rows_are_shown_as_if_they_had_been_answered(tmp_path: Path) -> None:
+    given = {}
+    for instead in ("skip", "yes", "no"):
+        judging = given[instead] = begin(tmp_path / f"{instead}.csv", figure="alpha")
+        for word in ("yes", "no", "skip", "no", "yes", "skip", "no"):
+            judging.answer(instead if word == "skip" else word)
+    found = effects(given["skip"])
+    assert found == {
+        "if all rows without a verdict are positive": given["yes"].interval(),
+        "if all rows without a verdict are negative": given["no"].interval(),
+    }
+    assert found["if all rows without a verdict are positive"] != given["skip"].interval()
+
+
 def test_nothing_is_asked_when_all_rows_are_judged(tmp_path: Path) -> None:
     judging = Judging([4, 3, 2, 1.0], [0, 0, 1, 0], tmp_path / "a.csv", threshold=3)
     assert sorted(judging.upcoming(9)) == [0, 1]

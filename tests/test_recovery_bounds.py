@@ -242,6 +242,10 @@ def test_a_range_may_begin_at_0_and_end_below_1(counts):
     assert pu.recover_bounds(counts, 0.0).alpha_range == (0.0, 0.0)
     with pytest.raises(pu.exceptions.InvalidInputError, match="below 1: else no unlabeled"):
         pu.recover_bounds(counts, (0.2, 1.0))
+    # All unlabeled rows but one are positives.
+    found = pu.recover_bounds(counts, (0.2, 1 - 1e-12))
+    last = pu.recover_bounds(counts, (0.2, 1 - 1 / counts.n_unlabeled))
+    np.testing.assert_array_equal(found.fpr_upper, last.fpr_upper)
 
 
 def test_the_text_has_the_numbers(counts):
