@@ -2,7 +2,7 @@
 
 Two parts, alpha and beta known: the AUC, and other metrics, at a threshold fixed in advance and at
 the default one, which has the highest Youden index of the data set. The truth of a metric at the
-threshold in use is that of the unlabeled rows of the data set, as its interval is; others have that
+threshold in use is that of the rows of the data set, as its interval is; others have that
 of the world. An undefined interval is a miss. ``studies.leaderboard`` has the coverage
 of intervals of estimated proportions.
 
@@ -151,15 +151,17 @@ def _bootstrap_auc(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -
 def truths(
     world: simulate.World, sample: simulate.Sample, threshold: float, alpha: float
 ) -> dict[str, float]:
-    """The true figures of the unlabeled rows at a threshold, and of the world."""
-    hidden, flagged = sample.truth[~sample.labeled], sample.scores[~sample.labeled] >= threshold
-    tpr, fpr = (float(flagged[side].mean()) for side in (hidden, ~hidden))
-    options, share = MetricOptions(), float(hidden.mean())
-    found = {
-        name: float(metric.formula(tpr, fpr, share, options))
-        for name, metric in pu.METRICS.items()
-        if metric.scope("deployment") == "rows"
-    }
+    """The true figures of these rows at a threshold, and of the world."""
+    unlabeled, options = ~sample.labeled, MetricOptions()
+    found = {}
+    for name, metric in pu.METRICS.items():
+        if metric.scope("deployment") != "rows":
+            continue
+        # What depends on the prior is of the unlabeled rows, rates of a class of all its rows.
+        rows = unlabeled if metric.depends_on_prior else np.ones_like(unlabeled)
+        positive, flagged = sample.truth[rows], sample.scores[rows] >= threshold
+        tpr, fpr = (float(flagged[side].mean()) for side in (positive, ~positive))
+        found[name] = float(metric.formula(tpr, fpr, float(positive.mean()), options))
     return found | {"auc_pr": world.auc_pr(alpha)}
 
 
@@ -222,8 +224,7 @@ def study_thresholds(replicates: int, seed: int) -> Part:
         f"## Other metrics\n\nPercentile intervals of {RESAMPLES} resamples; {SIZES[0]} labeled "
         f"and {SIZES[1]} unlabeled, alpha known, beta 1. The default threshold is the best of "
         "each data set; what its choice adds is subtracted. At a threshold the truth is of "
-        "the unlabeled rows themselves.\n\n"
-        + table(["world", "threshold", "metric", *HEADERS], rows)
+        "these rows themselves.\n\n" + table(["world", "threshold", "metric", *HEADERS], rows)
     ), failures
 
 

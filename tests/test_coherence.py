@@ -313,7 +313,7 @@ def test_realized_figures_are_held_as_often_as_the_level_says(world: pu.simulate
         tp, fp, fn = (hidden & flagged).sum(), (~hidden & flagged).sum(), (hidden & ~flagged).sum()
         real = {
             "precision": tp / (tp + fp),
-            "recall": tp / (tp + fn),
+            "recall": s.truth[s.scores >= 1].sum() / s.truth.sum(),
             "f1": 2 * tp / (2 * tp + fp + fn),
             "npv": 1 - fn / (~flagged).sum(),
         }

@@ -596,9 +596,10 @@ def measure_replicates(
         )
         values |= found
         target = formulas.target_of(first[-1], proportions, counts)
-        numbers, table = _numbers_of_rows(counts, place, drawn_rates, answers, target, rng)
+        drawn_numbers = _numbers_of_rows(counts, place, drawn_rates, answers, rng)
+        numbers = dict(zip(_NUMBERS, drawn_numbers[0], strict=True))
         of_rows = formulas.metrics_of_numbers(
-            at_threshold, table, (drawn_rates.fpr, drawn_rates.tpr), target, given
+            at_threshold, drawn_numbers, (drawn_rates.fpr, drawn_rates.tpr), target, given
         )
     order = [metric.name for metric in wanted]
     order += [key for key in estimates if key not in order]
@@ -717,10 +718,9 @@ def _numbers_of_rows(
     place: int,
     rates: _Rates,
     answers: Answers,
-    target: Target,
     rng: np.random.Generator,
-) -> tuple[dict[str, FloatArray], FloatArray]:
-    r"""Draw the numbers of these very unlabeled rows, and of the rows that metrics are of.
+) -> FloatArray:
+    r"""Draw tp, fp, fn and tn of these very unlabeled rows, and then of the labeled ones.
 
     How many rows are flagged is known. Each of those that nobody has judged is positive with the
     share of positives of the replicate,
@@ -731,10 +731,11 @@ def _numbers_of_rows(
     fpr, tpr, flagged, alpha, beta = rates
     precision = np.nan_to_num(METRICS["precision"].formula(tpr, fpr, alpha, None))
     left = (alpha - flagged * precision) / np.maximum(1 - flagged, 1e-300)
-    sides = [(counts.unlabeled, counts.unlabeled_sq, answers, (precision, left))]
-    if target == "pooled":
-        right = formulas.labeled_shares(fpr, tpr, beta)
-        sides.append((counts.labeled, counts.labeled_sq, NO_ANSWERS, right))
+    right = formulas.labeled_shares(fpr, tpr, beta)
+    sides = (
+        (counts.unlabeled, counts.unlabeled_sq, answers, (precision, left)),
+        (counts.labeled, counts.labeled_sq, NO_ANSWERS, right),
+    )
     drawn = []
     for side, squares, known, positive in sides:
         for part, (found, judged), share in zip(
@@ -744,8 +745,7 @@ def _numbers_of_rows(
             unit = 1.0 if squares is None or not size else float(squares[part].sum()) / size
             number = found + _positives(size - judged, share.clip(0, 1), unit, rng)
             drawn += [number, size - number]
-    table = np.array(drawn).reshape(len(sides), len(_NUMBERS), -1)
-    return dict(zip(_NUMBERS, table[0], strict=True)), table.sum(axis=0)
+    return np.array(drawn).reshape(len(sides), len(_NUMBERS), -1)
 
 
 def _positives(size: float, share: FloatArray, unit: float, rng: np.random.Generator) -> FloatArray:
@@ -983,7 +983,7 @@ def curve_band(
     >>> counts = ScoreCounts.from_counts([0.9, 0.2], labeled=[625, 375], unlabeled=[275, 725])
     >>> band = curve_band(counts, MixtureProportions(0.25, 0.75), "decision", random_state=0)
     >>> print(f"{band.estimate[49]:.3f} [{band.low[49]:.3f}, {band.high[49]:.3f}]")
-    0.125 [0.082, 0.165]
+    0.125 [0.081, 0.165]
     """
     check_data(counts, proportions, warns=estimator is None)
     valid.check_choice("curve", curve, ("calibration", "decision"))

@@ -878,12 +878,14 @@ def metrics_of_answers(
     threshold = counts.thresholds[at - 1] if at else math.inf
     c = confusion_from_roc(roc, counts, threshold, optimism=optimism, answers=answers)
     point = rates_at(roc, counts, at, optimism)
-    numbers = np.array([c.tp, c.fp, c.fn, c.tn])
-    if target == "pooled":
-        n, above = counts.n_labeled, float(counts.labeled[:at].sum())
-        shares = labeled_shares(*point, p.beta)
-        for i, (size, share) in enumerate(zip((above, n - above), shares, strict=True)):
-            numbers[2 * i : 2 * i + 2] += size * share, size * (1 - share)
+    above = float(counts.labeled[:at].sum())
+    sizes, shares = (above, counts.n_labeled - above), labeled_shares(*point, p.beta)
+    labeled = [
+        size * each
+        for size, share in zip(sizes, shares, strict=True)
+        for each in (share, 1 - share)
+    ]
+    numbers = np.array([(c.tp, c.fp, c.fn, c.tn), labeled])
     return metrics_of_numbers(metrics, numbers, point, target, options)
 
 
@@ -900,17 +902,26 @@ def metrics_of_numbers(
 ) -> dict[str, Any]:
     """Return metrics of these very rows from tp, fp, fn and tn, or rows of them.
 
+    ``numbers`` are those of unlabeled rows and of labeled ones. What depends on the prior is of the
+    rows that have it, the unlabeled ones or all. Rates of a class are of all its rows: recall is
+    the share of all positives that is found, and labeled positives are most of what is known of it.
     Rates are those of ``point``, fpr and tpr, where no row has a class.
     """
-    tp, fp, fn, tn = numbers
     fpr, tpr = point
-    positives, negatives = tp + fn, fp + tn
-    tpr = np.where(positives > 0, tp / np.maximum(positives, 1e-300), tpr)
-    fpr = np.where(negatives > 0, fp / np.maximum(negatives, 1e-300), fpr)
-    own = tuple(m for m in metrics if m.scope(target) == "rows")
-    values = {
-        m.name: m.formula(tpr, fpr, positives / (positives + negatives), options) for m in own
-    }
+    unlabeled, every = numbers[0], numbers.sum(axis=0)
+    values = {}
+    for metric in metrics:
+        if metric.scope(target) != "rows":
+            continue
+        of_all = target == "pooled" or not metric.depends_on_prior
+        tp, fp, fn, tn = every if of_all else unlabeled
+        positives, negatives = tp + fn, fp + tn
+        values[metric.name] = metric.formula(
+            np.where(positives > 0, tp / np.maximum(positives, 1e-300), tpr),
+            np.where(negatives > 0, fp / np.maximum(negatives, 1e-300), fpr),
+            positives / (positives + negatives),
+            options,
+        )
     values = {name: np.where(np.isinf(each), math.nan, each) for name, each in values.items()}
     return {name: each if each.ndim else float(each) for name, each in values.items()}
 
