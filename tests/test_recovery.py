@@ -30,7 +30,7 @@ from purecover.recovery.curves import (
     refine_pr,
 )
 from purecover.recovery.metrics import within_margins
-from purecover.recovery.rates import ratio_integrals, trapezoids
+from purecover.recovery.rates import contradiction_of, ratio_integrals, trapezoids
 from purecover.recovery.repairs import hull_vertices
 
 VALID = [repair for repair in REPAIRS if repair != "none"]
@@ -857,3 +857,21 @@ def test_exact_mixtures_give_back_the_curve_of_the_classes(repair, beta):
     assert curve.tpr.max() == 1
     assert curve.tpr[curve.fpr <= 0.01].max() == pytest.approx(0.5, abs=0.02)
     assert curve.fpr[curve.tpr >= 0.99].min() == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("origin", "advice"),
+    [
+        ("given", "Correct alpha or beta, or have alpha estimated"),
+        ("ReferencePosterior and audit", "See whether the judged rows were drawn at random"),
+        ("RocSlope", "Correct beta, or alpha (RocSlope)"),
+    ],
+)
+def test_the_advice_on_a_contradiction_depends_on_where_alpha_is_from(origin, advice):
+    counts = pu.simulate.binormal(3).sample(500, 2000, alpha=0.1, random_state=0).counts
+    found = contradiction_of(counts, pu.MixtureProportions(0.8, 0.95, origin=origin))
+    assert advice in found
+    # The largest alpha that is named is no contradiction, and a little more is one.
+    most = float(re.search(r"alpha can be at most ([\d.]+)", found)[1].rstrip("."))
+    assert contradiction_of(counts, pu.MixtureProportions(most, 0.95)) == ""
+    assert contradiction_of(counts, pu.MixtureProportions(most + 2e-4, 0.95))

@@ -34,7 +34,7 @@ UNHEARD = [
     "add_estimator", "app", "app_browser", "app_limits", "architecture", "cli_process",
     "compare_lazy", "distributed", "documentation", "frames", "frozen", "fuzz_cli", "golden",
     "html", "html_browser", "html_engine", "imports", "pages", "pictures", "public_api",
-    "repository", "saved", "studies", "words",
+    "reality", "repository", "saved", "studies", "words",
 ]  # fmt: skip
 """Subjects of test files that compare with kept output, run other processes, or start threads of
 an engine when they are collected, which forked processes then wait for."""
@@ -107,14 +107,21 @@ class Mutation:
         for each in gc.get_objects():
             if type(each) is FunctionType and each.__code__.co_filename == self.file:
                 each.__code__ = codes[_key(each.__code__)]
-        if isinstance(self.statement, ast.Assign | ast.AnnAssign):
-            modules = [vars(each) for each in sys.modules.values() if hasattr(each, "__dict__")]
-            owner = next(each for each in modules if each.get("__file__") == self.file)
-            before = dict(owner)
-            exec(compile(ast.Module([self.statement], []), self.file, "exec"), owner)  # noqa: S102
-            new = {name: now for name, now in owner.items() if before.get(name, now) is not now}
-            for module in modules:
-                module.update({name: new[name] for name in new if module.get(name) is before[name]})
+        modules = [vars(each) for each in sys.modules.values() if hasattr(each, "__dict__")]
+        owner = next(each for each in modules if each.get("__file__") == self.file)
+        new: dict[str, Any] = {}
+        for statement in self.tree.body:
+            names = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and (
+                statement is self.statement or names & {*new}
+            ):
+                before = dict(owner)
+                code = compile(ast.Module([statement], []), self.file, "exec")
+                exec(code, owner)  # noqa: S102 - our own
+                new |= {name: now for name, now in owner.items() if before.get(name) is not now}
+                for module in modules:
+                    known = {name for name in new if name in before} & {*module}
+                    module.update({n: new[n] for n in known if module[n] is before[n]})
 
 
 def _key(code: CodeType) -> tuple[str, int, int]:
@@ -138,7 +145,7 @@ def succeeds(call: Callable[[], bool], seconds: int) -> bool:
     if not (child := os.fork()):
         try:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-            signal.alarm(20 * seconds)
+            signal.alarm(10 * seconds)
             os._exit(not call())
         finally:
             os._exit(1)
@@ -225,10 +232,10 @@ class Mutate:
         survived = 0
         for each in tried:
             tests = chosen(each)
-            if succeeds(lambda: self.survives(each, tests), 4 * MOST_SECONDS):  # noqa: B023 - at once
+            if succeeds(lambda: self.survives(each, tests), 2 * MOST_SECONDS):  # noqa: B023 - at once
                 survived += 1
                 print(f"{each.words} ({len(tests)} tests)", file=self.out, flush=True)
-        print(f"{survived} of {len(tried)} survive", file=self.out)
+        print(f"{survived} of {len(tried)} survive", file=self.out, flush=True)
         return True
 
 
@@ -243,7 +250,7 @@ def main() -> int:
     files = sorted(str(path) for path in Path("tests").glob("test_*.py"))
     files = [each for each in files if Path(each).stem[5:] not in UNHEARD]
     plugin = Mutate(args, os.fdopen(os.dup(1), "w"))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(2, 1)  # what pytest prints
     return int(pytest.main(["-p", "no:cacheprovider", *files], plugins=[plugin]))
 
 
