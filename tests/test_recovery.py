@@ -29,7 +29,6 @@ from purecover.recovery.curves import (
     precision_of,
     refine_pr,
 )
-from purecover.recovery.metrics import within_margins
 from purecover.recovery.rates import contradiction_of, ratio_integrals, trapezoids
 from purecover.recovery.repairs import hull_vertices
 
@@ -820,20 +819,6 @@ def test_a_calibration_without_expectations_is_undefined(alpha: float, beta: flo
 def test_the_constant_of_evidence_of_a_tiny_prior_is_infinite() -> None:
     assert pu.intervals.evidence_constant(5e-324) == math.inf
     assert pu.intervals.evidence_constant(1e-228) < math.inf
-
-
-RATE = st.floats(0.001, 0.999)
-
-
-@given(fpr=RATE, tpr=RATE, flagged=RATE, alpha=st.floats(0.01, 0.99))
-def test_tables_of_the_unlabeled_stay_within_their_margins(fpr, tpr, flagged, alpha):
-    def positives(fpr, tpr):
-        return flagged * alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
-
-    before = positives(fpr, tpr)
-    after = positives(*within_margins(fpr, tpr, flagged, alpha))
-    # At most all positives are flagged, and at most all negatives.
-    assert after == pytest.approx(np.clip(before, flagged - (1 - alpha), alpha))
 
 
 @pytest.mark.parametrize("repair", ["isotonic", "hull", "likelihood", "blend"])

@@ -1,8 +1,8 @@
 """Change one operator or number at a time, and print the changes that no fast test notices.
 
 Nothing is changed on the disk: a change is made in a process that begins with all tests collected.
-It runs the tests that run the changed line, those of files that are most about it first, until one
-fails or hangs. Tests that compare with kept output (``UNHEARD``) do not count.
+It runs the tests that run the changed line, those that run little else first, until one fails or
+hangs. Tests that compare with kept output (``UNHEARD``) do not count.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import itertools
 import json
 import os
 import random
@@ -202,30 +203,24 @@ class Mutate:
             recorded = Path(folder) / "recorded.json"
             succeeds(lambda: self.record(session.items, recorded), 3600)
             seconds, lines = json.loads(recorded.read_text())
-        sizes = {
-            file: Counter(test.partition("::")[0] for tests in ran.values() for test in tests)
-            for file, ran in lines.items()
-        }
-        of_all = sum(sizes.values(), Counter[str]())
+        sizes = Counter(test for ran in lines.values() for tests in ran.values() for test in tests)
 
         def chosen(mutation: Mutation) -> list[pytest.Item]:
             ran = lines.get(mutation.file, {})
             # A constant is read by any line.
             here = {test for line in mutation.lines for test in ran.get(str(line), ())}
             here = here or {test for tests in ran.values() for test in tests}
-
-            def place(each: pytest.Item) -> tuple[float, str, float]:
-                test = each.location[0]
-                return -sizes[mutation.file][test] / of_all[test], test, seconds[each.nodeid]
-
             tests = [
                 each for each in session.items
                 if each.nodeid in seconds and {each.nodeid, each.location[0]} & here
             ]  # fmt: skip
-            spent, tests = 0.0, sorted(tests, key=place)
-            return [
-                each for each in tests if (spent := spent + seconds[each.nodeid]) < MOST_SECONDS
+            tests.sort(key=lambda each: sizes[each.nodeid])
+            spent = itertools.accumulate(seconds[each.nodeid] for each in tests)
+            tests = [
+                each for each, so_far in zip(tests, spent, strict=True) if so_far < MOST_SECONDS
             ]
+            files = list(dict.fromkeys(each.location[0] for each in tests))  # they share fixtures
+            return sorted(tests, key=lambda each: files.index(each.location[0]))
 
         tried = [each for each in mutations() if self.args.at in each.words]
         tried = random.Random(self.args.seed).sample(tried, min(self.args.n, len(tried)))  # noqa: S311
