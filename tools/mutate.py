@@ -39,7 +39,7 @@ UNHEARD = [
 ]  # fmt: skip
 """Subjects of test files that compare with kept output, run other processes, or start threads of
 an engine when they are collected, which forked processes then wait for."""
-MOST_SECONDS = 30
+MOST_SECONDS = 60
 """Of the tests for one change, by what they take without it."""
 LEAST = 1e-6
 """Smaller numbers only keep divisors from 0."""
