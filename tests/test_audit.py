@@ -342,12 +342,14 @@ def test_rows_are_random_rows_above_the_cut(sample) -> None:
 
 
 @pytest.mark.parametrize("beta", [None, 0.9])
-def test_draws_from_anywhere_reach_the_bounds_evenly(sample, beta) -> None:
-    drawn = uniform_draws(sample.counts, beta, 20_000, np.random.default_rng(0))
+@pytest.mark.parametrize("flat", [False, True])
+def test_draws_from_anywhere_reach_the_bounds_evenly(sample, beta, flat) -> None:
+    counts = pu.ScoreCounts.from_counts([2, 1], [5, 5], [50, 50]) if flat else sample.counts
+    drawn = uniform_draws(counts, beta, 20_000, np.random.default_rng(0))
     alpha, found = drawn.T
     most_a, most_b = (
-        min(pu.estimators.inclusion_bound(each), 0.999)
-        for each in (sample.counts, sample.counts.flipped())
+        min(pu.estimators.inclusion_bound(each), 0.999)  # never all of them
+        for each in (counts, counts.flipped())
     )
     evenly = (np.arange(20_000) + 0.5) / 20_000
     np.testing.assert_allclose(np.sort(alpha / found), most_a * evenly, atol=0.02)

@@ -29,8 +29,7 @@ from purecover.recovery.curves import (
     precision_of,
     refine_pr,
 )
-from purecover.recovery.metrics import within_margins
-from purecover.recovery.rates import ratio_integrals, trapezoids
+from purecover.recovery.rates import contradiction_of, ratio_integrals, trapezoids
 from purecover.recovery.repairs import hull_vertices
 
 VALID = [repair for repair in REPAIRS if repair != "none"]
@@ -845,20 +844,6 @@ def test_the_constant_of_evidence_of_a_tiny_prior_is_infinite() -> None:
     assert pu.intervals.evidence_constant(1e-228) < math.inf
 
 
-RATE = st.floats(0.001, 0.999)
-
-
-@given(fpr=RATE, tpr=RATE, flagged=RATE, alpha=st.floats(0.01, 0.99))
-def test_tables_of_the_unlabeled_stay_within_their_margins(fpr, tpr, flagged, alpha):
-    def positives(fpr, tpr):
-        return flagged * alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
-
-    before = positives(fpr, tpr)
-    after = positives(*within_margins(fpr, tpr, flagged, alpha))
-    # At most all positives are flagged, and at most all negatives.
-    assert after == pytest.approx(np.clip(before, flagged - (1 - alpha), alpha))
-
-
 @pytest.mark.parametrize("repair", ["isotonic", "hull", "likelihood", "blend"])
 @pytest.mark.parametrize("beta", [1.0, 0.9])
 def test_exact_mixtures_give_back_the_curve_of_the_classes(repair, beta):
@@ -880,3 +865,21 @@ def test_exact_mixtures_give_back_the_curve_of_the_classes(repair, beta):
     assert curve.tpr.max() == 1
     assert curve.tpr[curve.fpr <= 0.01].max() == pytest.approx(0.5, abs=0.02)
     assert curve.fpr[curve.tpr >= 0.99].min() == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("origin", "advice"),
+    [
+        ("given", "Correct alpha or beta, or have alpha estimated"),
+        ("ReferencePosterior and audit", "See whether the judged rows were drawn at random"),
+        ("RocSlope", "Correct beta, or alpha (RocSlope)"),
+    ],
+)
+def test_the_advice_on_a_contradiction_depends_on_where_alpha_is_from(origin, advice):
+    counts = pu.simulate.binormal(3).sample(500, 2000, alpha=0.1, random_state=0).counts
+    found = contradiction_of(counts, pu.MixtureProportions(0.8, 0.95, origin=origin))
+    assert advice in found
+    # The largest alpha that is named is no contradiction, and a little more is one.
+    most = float(re.search(r"alpha can be at most ([\d.]+)", found)[1].rstrip("."))
+    assert contradiction_of(counts, pu.MixtureProportions(most, 0.95)) == ""
+    assert contradiction_of(counts, pu.MixtureProportions(most + 2e-4, 0.95))

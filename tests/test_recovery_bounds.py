@@ -242,10 +242,11 @@ def test_a_range_may_begin_at_0_and_end_below_1(counts):
     assert pu.recover_bounds(counts, 0.0).alpha_range == (0.0, 0.0)
     with pytest.raises(pu.exceptions.InvalidInputError, match="below 1: else no unlabeled"):
         pu.recover_bounds(counts, (0.2, 1.0))
-    # All unlabeled rows but one are positives.
-    found = pu.recover_bounds(counts, (0.2, 1 - 1e-12))
-    last = pu.recover_bounds(counts, (0.2, 1 - 1 / counts.n_unlabeled))
-    np.testing.assert_array_equal(found.fpr_upper, last.fpr_upper)
+    # At most all unlabeled rows but one are positives.
+    even = pu.ScoreCounts.from_counts([2, 1], [5, 5], [10, 10])
+    found, last = (pu.recover_bounds(even, alpha) for alpha in (1 - 1e-15, 0.95))
+    for name in ("fpr_lower", "fpr_upper", "tpr_lower", "tpr_upper"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(last, name))
 
 
 def test_the_text_has_the_numbers(counts):

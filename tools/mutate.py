@@ -1,8 +1,8 @@
 """Change one operator or number at a time, and print the changes that no fast test notices.
 
 Nothing is changed on the disk: a change is made in a process that begins with all tests collected.
-It runs the tests that run the changed line, those of files that are most about it first, until one
-fails or hangs. Tests that compare with kept output (``UNHEARD``) do not count.
+It runs the tests that run the changed line, those that run little else first, until one fails or
+hangs. Tests that compare with kept output (``UNHEARD``) do not count.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import itertools
 import json
 import os
 import random
@@ -34,11 +35,11 @@ UNHEARD = [
     "add_estimator", "app", "app_browser", "app_limits", "architecture", "cli_process",
     "compare_lazy", "distributed", "documentation", "frames", "frozen", "fuzz_cli", "golden",
     "html", "html_browser", "html_engine", "imports", "pages", "pictures", "public_api",
-    "repository", "saved", "studies", "words",
+    "reality", "repository", "saved", "studies", "words",
 ]  # fmt: skip
 """Subjects of test files that compare with kept output, run other processes, or start threads of
 an engine when they are collected, which forked processes then wait for."""
-MOST_SECONDS = 30
+MOST_SECONDS = 60
 """Of the tests for one change, by what they take without it."""
 LEAST = 1e-6
 """Smaller numbers only keep divisors from 0."""
@@ -107,14 +108,21 @@ class Mutation:
         for each in gc.get_objects():
             if type(each) is FunctionType and each.__code__.co_filename == self.file:
                 each.__code__ = codes[_key(each.__code__)]
-        if isinstance(self.statement, ast.Assign | ast.AnnAssign):
-            modules = [vars(each) for each in sys.modules.values() if hasattr(each, "__dict__")]
-            owner = next(each for each in modules if each.get("__file__") == self.file)
-            before = dict(owner)
-            exec(compile(ast.Module([self.statement], []), self.file, "exec"), owner)  # noqa: S102
-            new = {name: now for name, now in owner.items() if before.get(name, now) is not now}
-            for module in modules:
-                module.update({name: new[name] for name in new if module.get(name) is before[name]})
+        modules = [vars(each) for each in sys.modules.values() if hasattr(each, "__dict__")]
+        owner = next(each for each in modules if each.get("__file__") == self.file)
+        new: dict[str, Any] = {}
+        for statement in self.tree.body:
+            names = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and (
+                statement is self.statement or names & {*new}
+            ):
+                before = dict(owner)
+                code = compile(ast.Module([statement], []), self.file, "exec")
+                exec(code, owner)  # noqa: S102 - our own
+                new |= {name: now for name, now in owner.items() if before.get(name) is not now}
+                for module in modules:
+                    known = {name for name in new if name in before} & {*module}
+                    module.update({n: new[n] for n in known if module[n] is before[n]})
 
 
 def _key(code: CodeType) -> tuple[str, int, int]:
@@ -138,7 +146,7 @@ def succeeds(call: Callable[[], bool], seconds: int) -> bool:
     if not (child := os.fork()):
         try:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-            signal.alarm(20 * seconds)
+            signal.alarm(10 * seconds)
             os._exit(not call())
         finally:
             os._exit(1)
@@ -195,40 +203,34 @@ class Mutate:
             recorded = Path(folder) / "recorded.json"
             succeeds(lambda: self.record(session.items, recorded), 3600)
             seconds, lines = json.loads(recorded.read_text())
-        sizes = {
-            file: Counter(test.partition("::")[0] for tests in ran.values() for test in tests)
-            for file, ran in lines.items()
-        }
-        of_all = sum(sizes.values(), Counter[str]())
+        sizes = Counter(test for ran in lines.values() for tests in ran.values() for test in tests)
 
         def chosen(mutation: Mutation) -> list[pytest.Item]:
             ran = lines.get(mutation.file, {})
             # A constant is read by any line.
             here = {test for line in mutation.lines for test in ran.get(str(line), ())}
             here = here or {test for tests in ran.values() for test in tests}
-
-            def place(each: pytest.Item) -> tuple[float, str, float]:
-                test = each.location[0]
-                return -sizes[mutation.file][test] / of_all[test], test, seconds[each.nodeid]
-
             tests = [
                 each for each in session.items
                 if each.nodeid in seconds and {each.nodeid, each.location[0]} & here
             ]  # fmt: skip
-            spent, tests = 0.0, sorted(tests, key=place)
-            return [
-                each for each in tests if (spent := spent + seconds[each.nodeid]) < MOST_SECONDS
+            tests.sort(key=lambda each: sizes[each.nodeid])
+            spent = itertools.accumulate(seconds[each.nodeid] for each in tests)
+            tests = [
+                each for each, so_far in zip(tests, spent, strict=True) if so_far < MOST_SECONDS
             ]
+            files = list(dict.fromkeys(each.location[0] for each in tests))  # they share fixtures
+            return sorted(tests, key=lambda each: files.index(each.location[0]))
 
         tried = [each for each in mutations() if self.args.at in each.words]
         tried = random.Random(self.args.seed).sample(tried, min(self.args.n, len(tried)))  # noqa: S311
         survived = 0
         for each in tried:
             tests = chosen(each)
-            if succeeds(lambda: self.survives(each, tests), 4 * MOST_SECONDS):  # noqa: B023 - at once
+            if succeeds(lambda: self.survives(each, tests), 2 * MOST_SECONDS):  # noqa: B023 - at once
                 survived += 1
                 print(f"{each.words} ({len(tests)} tests)", file=self.out, flush=True)
-        print(f"{survived} of {len(tried)} survive", file=self.out)
+        print(f"{survived} of {len(tried)} survive", file=self.out, flush=True)
         return True
 
 
@@ -243,7 +245,7 @@ def main() -> int:
     files = sorted(str(path) for path in Path("tests").glob("test_*.py"))
     files = [each for each in files if Path(each).stem[5:] not in UNHEARD]
     plugin = Mutate(args, os.fdopen(os.dup(1), "w"))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(2, 1)  # what pytest prints
     return int(pytest.main(["-p", "no:cacheprovider", *files], plugins=[plugin]))
 
 
