@@ -178,6 +178,7 @@ def draw_posterior(
     expected = _expected_likelihood(verdicts, strata, pool, ratio)
     with np.errstate(divide="ignore"):
         log = expected if allowed is None else expected + np.log(allowed)
+    # Verdicts choose pairs already here: after thirty answers few of the pool would be left.
     pairs = evenly(np.exp(log - log.max()), proposed)
     purity = purity_of(pool[pairs], share, label_ratio, ratio.normal_score)
     if not exact:
@@ -190,6 +191,7 @@ def draw_posterior(
             right = _mean_share(1 - purity.wrong[:, each.groups], labeled)
             weight += each.log_likelihood(right)
     weight = np.exp(weight - weight.max())
+    # From here on all draws count the same, so that figures are plain quantiles.
     kept = evenly(weight, n)
     alpha = pool[pairs[kept], 0]
     if shifted.spread.any():
@@ -281,6 +283,7 @@ class _Shifts(NamedTuple):
         which = _pick(odds, place[-1])
         for s, each, where in zip(strata, likely, place, strict=False):
             at = _pick(_CHANCES[which] * np.exp(each - each.max(axis=1, keepdims=True)), where)
+            # Without a shift shares stay as they are, to the last digit.
             moved = np.flatnonzero(SHIFTS[at])
             groups = positive[:, s.groups]
             groups[moved] = expit(logit(groups[moved]) + SHIFTS[at[moved], None])
