@@ -20,6 +20,7 @@ from scipy import stats
 from tests.public_names import public_names
 
 import purecover as pu
+from purecover.proportions import Basis
 from purecover.recovery.curves import (
     REPAIRS,
     area_under_pr,
@@ -868,16 +869,17 @@ def test_exact_mixtures_give_back_the_curve_of_the_classes(repair, beta):
 
 
 @pytest.mark.parametrize(
-    ("origin", "advice"),
+    ("judged", "advice"),
     [
-        ("given", "Correct alpha or beta, or have alpha estimated"),
-        ("ReferencePosterior and audit", "See whether the judged rows were drawn at random"),
-        ("RocSlope", "Correct beta, or alpha (RocSlope)"),
+        (False, "Correct alpha (Smith 2021) or beta, or have alpha estimated"),
+        (True, "See whether the judged rows were drawn at random"),
     ],
 )
-def test_the_advice_on_a_contradiction_depends_on_where_alpha_is_from(origin, advice):
+def test_the_advice_on_a_contradiction_depends_on_where_alpha_is_from(judged, advice):
     counts = pu.simulate.binormal(3).sample(500, 2000, alpha=0.1, random_state=0).counts
-    found = contradiction_of(counts, pu.MixtureProportions(0.8, 0.95, origin=origin))
+    basis = (Basis("judged"),) if judged else ()
+    given = pu.MixtureProportions(0.8, 0.95, origin="Smith 2021", basis=basis)
+    found = contradiction_of(counts, given)
     assert advice in found
     # The largest alpha that is named is no contradiction, and a little more is one.
     most = float(re.search(r"alpha can be at most ([\d.]+)", found)[1].rstrip("."))
