@@ -196,6 +196,8 @@ def test_where_probabilities_are_right_the_statistic_is_chi_square(
     # Mean 6 and variance 12: three standard errors of the mean of 80 are 1.16.
     assert statistic.mean() == pytest.approx(6, abs=1.16)
     np.testing.assert_allclose([each.p_value for each in found], chi2.sf(statistic, 6))
+    few, s, _ = probabilities(90, 3000, beta=0.9)
+    assert calibration_test(few, s.proportions).df == 4  # bins of at least 20 labeled rows
 
 
 @pytest.mark.slow
