@@ -144,7 +144,8 @@ def test_judged_rows_narrow_what_the_scores_leave_open(sample, design) -> None:
     assert (both.disagreement is None) == (design == "top")
     for interval, rows in zip(both.n_positive, both.judged.design.n_unlabeled, strict=True):
         assert 0 <= interval.low <= interval.high <= rows
-    draws = both.draws(20_000, np.random.default_rng(0))
+    draws = both.draws(20_000)
+    np.testing.assert_array_equal(draws, both.draws(20_000, np.random.default_rng(0)))
     assert draws.mean(axis=0) == pytest.approx(
         [both.proportions.alpha, both.proportions.beta], abs=0.01
     )
@@ -288,6 +289,7 @@ def test_what_answers_would_do_is_known_for_a_beta_distribution() -> None:
             assert seen.n_for(seen.width_after(n) * (1 + 1e-9)) == n
         assert seen.n_for(seen.width_after(501)) is None  # more than there are
     assert seen.n_for(0.6 * seen.width) is None  # the share does not explain as much
+    assert Outlook(1.0, 0.5, 0.0, 9).n_for(0.9) == 1  # one answer shows a share of 0 or 1
 
 
 @pytest.mark.parametrize("beta", [None, 1])

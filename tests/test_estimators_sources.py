@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import hypergeom, mannwhitneyu
 
 import purecover as pu
 from purecover.estimators import compare_label_dates, compare_label_kinds, count_by_two_sources
+from purecover.estimators.sources import RankTest
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
 
@@ -203,6 +206,24 @@ def test_an_alpha_that_contradicts_the_sources_is_said(off) -> None:
     counts = report.counts
     implied = counts.n_labeled + report.proportions.alpha * counts.n_unlabeled
     assert f"alpha implies {implied:,.0f}" in checks["PU024"].message
+
+
+@pytest.mark.parametrize(
+    ("probability", "p_value", "words"),
+    [
+        (0.6, 1e-4, "prefer the same rows (p = 0.0001): the number is too small"),
+        (0.4, 1e-4, "avoid each other's rows (p = 0.0001): the number is too large"),
+        (0.6, 0.4, "60 of them labeled"),
+    ],
+)
+def test_the_text_says_which_way_sources_err(
+    probability: float, p_value: float, words: str
+) -> None:
+    first, second = np.arange(100) < 50, np.arange(100) % 5 < 1
+    found = pu.estimators.count_by_two_sources(first, second)
+    assert found.n_labeled == 60
+    test = RankTest(probability=probability, p_value=p_value, n_first=10, n_second=20)
+    assert str(replace(found, dependence=test)).endswith(words)
 
 
 def test_dates_and_sources_need_rows() -> None:

@@ -852,3 +852,13 @@ def test_a_bar_shows_where_somebody_sees_it(watched: bool, monkeypatch: pytest.M
     assert not told
     with pytest.raises(TypeError, match="must be None, False or a function"):
         pu.compare_priors(sample.counts, progress=True)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("rows", "alone"), [(76, True), (50, False)])
+def test_a_score_with_more_than_two_groups_of_rows_is_alone(rows: int, alone: bool) -> None:
+    """A score has the share of labeled and that of unlabeled rows, taken together."""
+    scores = np.concatenate([np.linspace(0, 1, 4000), np.full(rows, 0.5003)])
+    counts = pu.ScoreCounts.from_scores(scores, np.arange(scores.size) % 2)
+    cells = thinned_to_draw(counts, 64, keep=None, alone=True)
+    assert ((cells.thresholds == 0.5003) & (cells.highest == 0.5003)).any() == alone
+    assert 2 * rows / scores.size > 2.3 / 64 or not alone

@@ -278,6 +278,13 @@ def test_how_many_are_few(n: tuple[int, int], speaks: bool) -> None:
     assert bool(common_notes(data)) == speaks
 
 
+@pytest.mark.parametrize(("n", "words"), [(9, "and so is its interval"), (10, "read its interval")])
+def test_with_fewer_than_ten_not_even_the_interval_helps(n: int, words: str) -> None:
+    (note,) = common_notes(SimpleNamespace(n_labeled=n, n_unlabeled=500))
+    assert f"only {n} labeled and 500 unlabeled" in note
+    assert note.endswith(words)
+
+
 def test_what_must_be_given() -> None:
     with pytest.raises(InvalidTypeError, match="'labeled' parameter of compare_priors"):
         compare_priors([3.0, 2.0, 1.0])

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 from sklearn import metrics as skm
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -181,6 +181,23 @@ def test_decision_curves_count_true_and_false_positives() -> None:
         counts, s.proportions, "decision", kind="simultaneous", n_resamples=100, random_state=0
     )
     assert np.all(band.low <= band.estimate + 1e-12)
+
+
+@pytest.mark.parametrize(("n_labeled", "n_unlabeled"), [(4000, 600), (400, 6000)])
+def test_where_probabilities_are_right_the_statistic_is_chi_square(
+    n_labeled: int, n_unlabeled: int
+) -> None:
+    found = []
+    for seed in range(80):
+        counts, s, _ = probabilities(n_labeled, n_unlabeled, beta=0.9, seed=seed)
+        found.append(calibration_test(counts, s.proportions, n_bins=6))
+    assert {each.df for each in found} == {6}
+    statistic = np.array([each.statistic for each in found])
+    # Mean 6 and variance 12: three standard errors of the mean of 80 are 1.16.
+    assert statistic.mean() == pytest.approx(6, abs=1.16)
+    np.testing.assert_allclose([each.p_value for each in found], chi2.sf(statistic, 6))
+    few, s, _ = probabilities(90, 3000, beta=0.9)
+    assert calibration_test(few, s.proportions).df == 4  # bins of at least 20 labeled rows
 
 
 @pytest.mark.slow

@@ -650,6 +650,12 @@ def test_exact_on_normal_densities(proportions, share):
         truth = p * positive / (p * positive + (1 - p) * negative)
         found = pu.recovery.correct_posterior(tau, share, proportions, prior=prior)
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-10)
+    # Equation 22 of the paper, where it is not clipped.
+    alpha, beta, tau = proportions.alpha, proportions.beta, np.array([0.01, 0.3, 0.9])
+    ratio = tau / (1 - tau) * (1 - share) / share
+    raw = alpha * (1 - alpha) / (beta - alpha) * (ratio - (1 - beta) / (1 - alpha))
+    found = pu.recovery.correct_posterior(tau, share, proportions, clip=False)
+    np.testing.assert_allclose(found, raw, atol=1e-12)
 
 
 @pytest.mark.parametrize("proportions", PROPORTIONS, ids=str)
