@@ -107,8 +107,8 @@ def test_halves_spread_around_the_estimate_as_it_does_around_the_truth() -> None
     found = [fit.interval(n_resamples=60)["alpha"] for fit in fits]
     assert {each.method for each in found} == {"half-samples"}
     assert all(each.estimate in each for each in found)
-    # 3.92 standard deviations; ends of 60 replicates lie a little inside.
-    assert np.mean([each.width for each in found]) == pytest.approx(3.8 * np.std(alphas), rel=0.15)
+    # Of 60 normal numbers the place at rank 0.025 * 61 lies 2.12 standard deviations out.
+    assert np.mean([each.width for each in found]) == pytest.approx(4.24 * np.std(alphas), rel=0.15)
 
 
 def test_noisy_labels_on_features() -> None:
