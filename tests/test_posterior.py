@@ -275,7 +275,6 @@ class TestCoverage:
             lowest = ratio.counts.thresholds[top.stop - 1]
             hidden = sample.truth[~sample.labeled] & (sample.scores[~sample.labeled] >= lowest)
             n_top = int(ratio.counts.unlabeled[top].sum())
-            judged = found = np.zeros(GROUPS, dtype=int)
             if known == "alpha":
                 drawn = drawn_at(ratio, alpha, n=500)
             else:
@@ -284,10 +283,6 @@ class TestCoverage:
                 pairs = np.column_stack((rng.uniform(0.02, 0.5, 4000), np.ones(4000)))
                 verdicts = [Verdicts(top, n, yes)]
                 drawn = draw_posterior(ratio, pairs, 500, rng, verdicts=verdicts)
-                judged = rng.multivariate_hypergeometric(ratio.counts.unlabeled[top].astype(int), n)
-                judged = np.append(judged, np.zeros(GROUPS - top.stop, dtype=int))
-                found = np.zeros(GROUPS, dtype=int)
-                found[0], judged[0] = yes, max(yes, judged[0])
             tpr, fpr = WORLD.tpr(lowest), WORLD.fpr(lowest)
             share = alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
             number = drawn.count_positive(top, rng) if known == "alpha" else None
