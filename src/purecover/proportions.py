@@ -474,7 +474,7 @@ class UncertainProportions(Protocol):
         """Reasons against these proportions, as a sentence; empty if there are none."""
         ...
 
-    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def draws(self, n: int) -> FloatArray:
         """Pairs of alpha and beta, one row each, by how likely they are."""
         ...
 

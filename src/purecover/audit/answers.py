@@ -1,14 +1,12 @@
 r"""Posterior of alpha and beta given scores, judged rows, a past hit rate and ranges.
 
-Draws of alpha and beta from the posterior of the scores are restricted to the ranges and weighted
-by the likelihood of the verdicts. Where labels went to positives at random, a draw says how many
-positives each stratum of the score has: of the positives a share :math:`F_1` lies in it, of the
-unlabeled rows a share :math:`F_U`, of the labeled rows a share :math:`F_L`.
+Pairs of alpha and beta by the scores alone are restricted to the ranges and weighed by the
+verdicts: each pair, with a draw of how labels lie along the ranking, says which share of the rows
+of every stratum is positive.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,30 +17,31 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._codec import plain_fields
-from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.audit.designs import JudgedRows, ScoredLabels
-from purecover.counts import ScoreCounts, auc_pu_variance, cut_of_top
-from purecover.estimators.choice import check_estimator, full_name, with_clean_labels
+from purecover.counts import ScoreCounts, cut_of_top
+from purecover.estimators.choice import (
+    KnownBeta,
+    check_estimator,
+    full_name,
+    with_beta,
+    with_clean_labels,
+)
 from purecover.exceptions import ContradictionError
 from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval, check_level
+from purecover.posterior.draws import Posterior, Verdicts, binomial_quantile
+from purecover.posterior.knowledge import N_GROUPS, SEED, Knowledge, groups_with, middle_of
 from purecover.proportions import TOP, Basis, GivenProportions, MixtureProportions
 from purecover.recovery.rates import rounded_down
 
-N_DRAWS = 8000
 N_RESAMPLES = 1000
-"""Draws from the posterior, and replicates of an estimator that draws none."""
+"""Replicates of an estimator that draws none."""
 
-ENOUGH, MANY_DRAWS = 1000, 2**17
-"""Draws in a range that are enough, and draws of which those in a range are kept."""
-
-ALMOST_SURE = 0.999
-"""Confidence of the statement that a range contradicts the scores."""
-
-ANYWHERE = 0.15
-"""Weight of a uniform prior added to the posterior of the scores: verdicts that contradict the
-scores win. By the interval scores after ten verdicts on the first part of the collection."""
+ENOUGH = 1000
+"""Pairs in a range that are enough; where fewer lie there, it is narrow, and pairs are spread evenly
+over it."""
 
 CONFLICT = 0.05
 """Verdicts that the scores make less likely than this contradict them."""
@@ -50,20 +49,7 @@ CONFLICT = 0.05
 DISAGREE = 0.9
 """Strata that disagree with a larger probability are reported."""
 
-SCALE = 0.7
-_SPREADS = np.append(0.0, SCALE * np.tan(np.pi / 2 * (np.arange(8) + 0.5) / 8))
-_SPREAD_WEIGHTS = np.append(0.5, np.full(8, 0.5 / 8))
-"""How far strata may lie from what the scores say: not at all with probability 1/2, else by a
-half-Cauchy distribution, of which these are quantiles."""
-
-_SHIFTS = np.linspace(-8, 8, 161)
-_LEAST_PURITY = 1e-3
-"""Shifts of the log odds begin no further out than at this share of positives or negatives."""
-
 _EDGE = 1e-9
-
-_NEAR = N_DRAWS // 100
-"""Draws that are most like a replicate, of which it is met with one."""
 
 
 class Strata(NamedTuple):
@@ -75,8 +61,13 @@ class Strata(NamedTuple):
     positive: IntArray
     labeled_judged: IntArray
     labeled_positive: IntArray
-    cut: float = -np.inf
-    """Where the first stratum ends."""
+    cuts: tuple[float, ...] = ()
+    """Where strata end, but for the last."""
+
+    @classmethod
+    def whole(cls, counts: ScoreCounts) -> Strata:
+        """Count all rows, of which none is judged."""
+        return cls(*(each[:1] for each in cls.above(counts, -np.inf)[:6]))  # type: ignore[arg-type]
 
     @classmethod
     def above(cls, counts: ScoreCounts, cut: float, positive: int = 0, judged: int = 0) -> Strata:
@@ -87,7 +78,22 @@ class Strata(NamedTuple):
             for side in (counts.unlabeled, counts.labeled)
         )
         found, none = np.array([[judged, 0], [positive, 0]]), np.zeros(2, dtype=np.int64)
-        return cls(n_unlabeled, n_labeled, found[0], found[1], none, none, cut)
+        return cls(n_unlabeled, n_labeled, found[0], found[1], none, none, (cut,))
+
+    def groups(self, counts: ScoreCounts) -> list[slice]:
+        """Return the groups of each stratum, none of which lies across a cut."""
+        reached = [int((counts.thresholds >= cut).sum()) for cut in self.cuts]
+        edges = [0, *reached, counts.n_thresholds]
+        return [slice(*pair) for pair in zip(edges[:-1], edges[1:], strict=True)]
+
+    def verdicts(self, groups: list[slice]) -> list[Verdicts]:
+        """Return the verdicts in each stratum, whose groups are given."""
+        found = []
+        for s, where in enumerate(groups):
+            found.append(Verdicts(where, int(self.judged[s]), int(self.positive[s])))
+            n, right = int(self.labeled_judged[s]), int(self.labeled_positive[s])
+            found.append(Verdicts(where, n, right, labeled=True))
+        return found
 
     @classmethod
     def of(cls, judged: JudgedRows) -> Strata:
@@ -96,112 +102,7 @@ class Strata(NamedTuple):
         labeled_positive, n_labeled = judged.tally(labeled=True)
         design = judged.design
         sizes = design.n_unlabeled, design.n_labeled
-        return cls(*sizes, n, positive, n_labeled, labeled_positive, design.cuts[0])
-
-
-class Purity(NamedTuple):
-    """Shares of positives by draw and stratum, where labels went to positives at random."""
-
-    of_unlabeled: FloatArray
-    of_labeled: FloatArray
-    share: FloatArray
-    """Of the unlabeled rows in each stratum."""
-    ratio: FloatArray
-    """Of the labeled rows in each stratum, to that of the unlabeled ones."""
-    possible: BoolArray
-    """Whether a draw leaves no negative number of positives or negatives in a stratum."""
-
-    @classmethod
-    def of(cls, shares: FloatArray, strata: Strata, rng: np.random.Generator) -> Purity:
-        """Follow from alpha and beta, with the sampling error of the counts."""
-        alpha, beta = shares[:, :1], shares[:, 1:]
-        f_u, f_l = (
-            rng.dirichlet(sizes + 1 / sizes.size, len(shares)).clip(_EDGE)
-            for sizes in (strata.n_unlabeled, strata.n_labeled)
-        )
-        f_1 = ((1 - alpha) * f_l - (1 - beta) * f_u) / (beta - alpha)
-        hidden = alpha * strata.n_unlabeled.sum() * f_1
-        hidden = rng.standard_gamma(hidden.clip(0) + 1 / f_1.shape[1])  # scaled: Dirichlet draws
-        of_unlabeled = alpha * hidden / hidden.sum(axis=1, keepdims=True) / f_u
-        of_labeled = np.where(beta == 1, 1.0, beta * f_1 / f_l)  # exact: one negative refutes it
-        possible = ((f_1 >= 0) & (of_unlabeled <= 1)).all(axis=1)
-        return cls(of_unlabeled.clip(0, 1), of_labeled.clip(0, 1), f_u, f_l / f_u, possible)
-
-
-def log_binomial(positive: Any, judged: Any, share: FloatArray) -> FloatArray:
-    """Logarithm of the probability of the verdicts, up to a constant."""
-    from scipy.special import xlog1py, xlogy
-
-    return np.asarray(xlogy(positive, share) + xlog1py(judged - positive, -share))
-
-
-class Weighed(NamedTuple):
-    """Draws from the posterior: alpha and beta, positives by stratum, and the spread of strata.
-
-    ``ratio`` is that of the shares of labeled and unlabeled rows in the first stratum of verdicts.
-    """
-
-    shares: FloatArray
-    purity: FloatArray
-    spread: FloatArray
-    ratio: FloatArray
-
-
-def weigh(
-    shares: FloatArray,
-    weight: FloatArray,
-    strata: Strata,
-    n: int,
-    rng: np.random.Generator,
-    hits: Strata | None = None,
-) -> Weighed | None:
-    """Draw from the posterior; None if the verdicts are impossible for all shares."""
-    purity = Purity.of(shares, strata, rng)
-    ratio = purity.ratio[:, 0]
-    with np.errstate(divide="ignore"):
-        log = np.log(weight)
-    log += log_binomial(strata.labeled_positive, strata.labeled_judged, purity.of_labeled).sum(1)
-    if hits is not None:
-        followed = Purity.of(shares, hits, rng)
-        ratio = ratio if strata.judged.any() else followed.ratio[:, 0]
-        likelihood = log_binomial(hits.positive, hits.judged, followed.of_unlabeled).sum(axis=1)
-        log += np.where(followed.possible, likelihood, -np.inf)
-    several = np.count_nonzero(strata.judged) > 1
-    spreads, priors = (_SPREADS, _SPREAD_WEIGHTS) if several else (np.zeros(1), np.ones(1))
-    moves, least = (_SHIFTS, _LEAST_PURITY) if several else (np.zeros(1), _EDGE)
-    # The probability of each shift of the log odds, by spread.
-    shifts = np.exp(-0.5 * (moves / np.maximum(spreads, _EDGE)[:, None]) ** 2)
-    shifts /= shifts.sum(axis=1, keepdims=True)
-    center = purity.of_unlabeled.clip(least, 1 - least)
-    center = np.log(center / (1 - center))
-    odds = log[:, None] + np.log(priors)
-    likely = {}
-    for s in np.flatnonzero(strata.judged).tolist():
-        found = 1 / (1 + np.exp(-center[:, s, None] - moves))
-        found = log_binomial(strata.positive[s], strata.judged[s], found)
-        most = found.max(axis=1, keepdims=True)
-        likely[s] = np.exp(found - most)
-        with np.errstate(divide="ignore"):
-            odds += most + np.log(likely[s] @ shifts.T)
-    # Hidden positives that differ from the labeled ones may lie where these do not; others may not,
-    # which is no evidence against them.
-    odds[:, 0] -= np.log(max(weight[purity.possible].sum() / weight.sum(), _EDGE))
-    odds[~purity.possible, 0] = -np.inf
-    if not np.isfinite(odds.max()):
-        return None
-    odds = np.exp(odds - odds.max())
-    place, spread = np.divmod(rng.choice(odds.size, n, p=odds.ravel() / odds.sum()), len(spreads))
-    found = purity.of_unlabeled[place]
-    for s in range(found.shape[1] if several else 0):
-        cells = shifts[spread] * (likely[s][place] if s in likely else 1.0)
-        reached = cells.cumsum(axis=1)
-        at = (reached < reached[:, -1:] * rng.random((n, 1))).sum(axis=1)
-        found[:, s] = 1 / (1 + np.exp(-center[place, s] - moves[at]))
-    # The share of positives among all unlabeled rows, whatever the labels are like.
-    alpha = (found * purity.share[place]).sum(axis=1)
-    beta = shares[place, 1]
-    kept = np.column_stack((np.minimum(alpha, beta * (1 - 1e-6)), beta))
-    return Weighed(kept, found, spreads[spread], ratio[place])
+        return cls(*sizes, n, positive, n_labeled, labeled_positive, tuple(design.cuts))
 
 
 class Outlook(NamedTuple):
@@ -295,12 +196,9 @@ class AuditPosterior(Frozen):
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hits: tuple[int, int] | None = None
     wider: str = ""
-    _draws: FloatArray = field(repr=False)
-    _seen: FloatArray | None = field(repr=False)
-    """Ratio of labeled to unlabeled rows on top, as a logarithm, and observed AUC by chance; None
-    where ranges alone restrict the draws."""
-    _cut: float = field(repr=False)
-    purity_draws: FloatArray = field(repr=False)
+    knowledge: Knowledge = field(repr=False)
+    _groups: tuple[slice, ...] = field(repr=False)
+    """The groups of each stratum."""
 
     @property
     def alpha(self) -> Interval:
@@ -351,75 +249,66 @@ class AuditPosterior(Frozen):
         if not skipped.any() or not strata.judged.any():
             return None
         low, high = (
-            np.average(self._draws[:, 0], weights=(each.clip(_EDGE) ** skipped).prod(axis=1))
+            np.average(
+                self._posterior.shares[:, 0], weights=(each.clip(_EDGE) ** skipped).prod(axis=1)
+            )
             for each in (1 - self.purity_draws, self.purity_draws)
         )
         return float(low), float(high)
 
-    def draws(self, n: int, rng: np.random.Generator | None = None) -> FloatArray:
+    @property
+    def _posterior(self) -> Posterior:
+        return self.knowledge.posterior()
+
+    @property
+    def purity_draws(self) -> FloatArray:
+        """Share of positives among the unlabeled rows, by draw and stratum."""
+        return np.column_stack([self._posterior.share_positive(each) for each in self._groups])
+
+    def draws(self, n: int) -> FloatArray:
         """Draw alpha and beta from the posterior.
 
         Parameters
         ----------
         n : int
             Number of rows.
-        rng : numpy.random.Generator, optional
-            Where randomness comes from; a fixed seed by default.
 
         Returns
         -------
         ndarray of shape (n, 2)
-            The draws.
+            The draws, the same ones every time.
         """
-        rng = np.random.default_rng(0) if rng is None else rng
-        return np.asarray(self._draws[rng.integers(len(self._draws), size=n)])
+        return self.knowledge.posterior(n).shares
 
-    def proportions_many(self, counts: ScoreCounts, labeled: Any, unlabeled: Any) -> FloatArray:
-        """Draw alpha and beta for replicates of the counts, one row each.
+    def proportions_many(
+        self, _counts: ScoreCounts, labeled: CountArray, _unlabeled: CountArray
+    ) -> FloatArray:
+        """Draw alpha and beta for replicates of the counts, one row each."""
+        return self.draws(len(labeled))
 
-        Verdicts show the share of positives above the cut, and alpha follows from it by the shares
-        of labeled and unlabeled rows there. A replicate gets a draw with nearly the same ratio of
-        these, and an observed AUC nearly as high by chance. Without verdicts and hits it gets one
-        as by the scores alone, from the draws in the ranges.
-        """
-        from scipy.spatial import KDTree
-
-        from purecover.estimators.reference import chance_of_auc, coupled
-
-        if self._seen is None:
-            return coupled(self._draws, counts, labeled, unlabeled)
-        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
-        high = counts.thresholds >= self._cut
-        f_l, f_u = (side[:, high].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
-        ratio = np.log(f_l.clip(_EDGE) / f_u.clip(_EDGE))
-        seen = np.column_stack((ratio, chance_of_auc(counts, labeled, unlabeled)))
-        scale = self._seen.std(axis=0).clip(_EDGE)
-        near = KDTree(self._seen / scale).query(seen / scale, _NEAR)[1]
-        chosen = near[np.arange(len(near)), rng.integers(_NEAR, size=len(near))]
-        return np.asarray(self._draws[chosen])
-
-    def figure(self, name: str, counts: ScoreCounts) -> FloatArray:
+    def figure(self, name: str) -> FloatArray:
         """Return draws of a figure: recall and precision are those of unlabeled rows on top."""
-        alpha, beta = self._draws.T
-        if name == "auc" and self._seen is not None:
-            seen = counts.auc_pu + _error_of_auc(counts) * self._seen[:, 1]
-            return np.asarray((0.5 + (seen - 0.5) / (beta - alpha)).clip(0, 1))
+        drawn, top = self._posterior, self._groups[0]
+        if name == "auc":
+            return drawn.areas
         if name in ("alpha", "positives"):
-            return alpha * (counts.n_unlabeled if name == "positives" else 1)
-        top = self.purity_draws[:, 0]
-        share = counts.unlabeled[counts.thresholds >= self._cut].sum() / counts.n_unlabeled
-        return np.asarray((top * share / alpha.clip(_EDGE)).clip(0, 1) if name == "recall" else top)
+            n_unlabeled = self.knowledge.counts.n_unlabeled
+            return drawn.shares[:, 0] * (n_unlabeled if name == "positives" else 1)
+        on_top = drawn.share_positive(top)
+        if name == "precision":
+            return on_top
+        return on_top * drawn.unlabeled[:, top].sum(axis=1) / drawn.shares[:, 0].clip(_EDGE)
 
     def interval(self, *, confidence_level: float) -> dict[str, Interval]:
         """Return the intervals of alpha, beta and delta, as an estimator does."""
-        return _intervals(self._draws, confidence_level)
+        return _intervals(self._posterior.shares, confidence_level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         if self.judged is None:
             return plain_fields(self, "conflict")
         design, counts = self.judged.design, Strata.of(self.judged)._asdict()
-        del counts["cut"]
+        del counts["cuts"]
         judged = {"cuts": design.cuts, "design": design.kind, "skipped": self.judged.n_skipped}
         return plain_fields(self, "conflict", judged=judged | counts)
 
@@ -514,31 +403,28 @@ def combine(
 
     Notes
     -----
-    Let :math:`F_U, F_L` be the shares of unlabeled and labeled rows in a stratum. Where labels
-    went to positives at random, the share of the positives there is :math:`F_1`, and the shares of
-    positives among its unlabeled and among its labeled rows are
+    Let :math:`r_i` be the ratio of the shares of labeled and of unlabeled rows in a group of
+    scores. Where labels went to positives at random, the shares of positives among the unlabeled
+    rows there and of negatives among the labeled ones are
 
     .. math::
 
-        F_1 = \frac{(1-\alpha) F_L - (1-\beta) F_U}{\beta - \alpha}, \qquad
-        \kappa = \frac{\alpha F_H}{F_U}, \qquad \lambda = \frac{\beta F_1}{F_L},
+        p_i = \frac{a (r_i - b)}{1 - a b}, \qquad w_i = \frac{b (1/r_i - a)}{1 - a b}, \qquad
+        a = \frac{\alpha}{\beta}, \quad b = \frac{1-\beta}{1-\alpha}.
 
-    where :math:`F_H` is the share of the positives among these unlabeled rows: it differs from
-    :math:`F_1` as a sample of :math:`\alpha n_U` rows does. A draw of alpha and beta from the
-    posterior of the scores, with shares drawn from Dirichlet distributions of the counts, gets the
+    A draw of alpha and beta from the posterior of the scores, with a draw of the ratios, gets the
     weight :math:`\kappa^k (1-\kappa)^{n-k} \lambda^h (1-\lambda)^{m-h}` if k of n judged unlabeled
-    rows and h of m judged labeled rows are positive. One draw in seven is uniform over what the
-    scores allow, so that verdicts that contradict the posterior of the scores win.
+    rows of a stratum and h of its m judged labeled rows are positive, with the means
+    :math:`\kappa` of :math:`p_i` and :math:`\lambda` of :math:`1 - w_i` over the stratum. One pair
+    in twenty is from anywhere that the scores allow, so that verdicts that contradict them win.
 
-    With verdicts on unlabeled rows of two or more strata the odds of :math:`\kappa` are shifted in
+    With verdicts on unlabeled rows of two or more strata the log odds of :math:`p_i` are shifted in
     each by a normal :math:`\delta_s \sim N(0, \tau)`, with :math:`\tau = 0` (labels at random) or
-    half-Cauchy of scale 0.7, with equal probabilities. Alpha is then :math:`\sum \kappa_s F_{U,s}`,
-    right whatever the labels are like if there are verdicts enough in each stratum, and the
-    probability of :math:`\tau > 0` is the ``disagreement``.
+    half-Cauchy of scale 0.7, with equal probabilities. Alpha is then the mean of the shifted
+    :math:`p_i`, right whatever the labels are like if there are verdicts enough in each stratum,
+    and the probability of :math:`\tau > 0` is the ``disagreement``.
 
-    A report gives each of its replicates a draw that goes with nearly the same ratio
-    :math:`F_L/F_U` on top and an observed AUC nearly as high by chance: the first determines alpha
-    for given :math:`\kappa`, and a sample whose AUC is high by chance calls for less correction.
+    A report asks the same draws.
 
     The verdicts must be right: judges who take a share e of the negatives for positives make alpha
     too large by up to e. Rows without a verdict count as not drawn; if these are the doubtful ones,
@@ -580,7 +466,7 @@ def posterior_of(
     purities are those of ``strata``, by default of all rows.
     """
     level = check_level(confidence_level)
-    rng = valid.check_random_state(random_state)
+    valid.check_random_state(random_state)
     asked, beta = check_estimator(given.estimator), given.known_beta
     if judged is not None:
         strata = Strata.of(judged)
@@ -588,29 +474,36 @@ def posterior_of(
             hint = "fill in the column of verdicts, 'positive' in a drawn file, with yes or no"
             raise valid.bad_value("judged", "rows with a verdict on an unlabeled one", "none", hint)
     elif strata is None:
-        strata = Strata(*(each[:1] for each in Strata.above(counts, -np.inf)[:6]))  # type: ignore[arg-type]
+        strata = Strata.whole(counts)
     hits = None
     if given.hits is not None:
         hits = Strata.above(counts, cut_of_hits(counts, *given.hits, given.hits_from), *given.hits)
-    alone = judged is None and hits is None and not given.ranges
-    known, shares, weight, tails = _prior_draws(asked, counts, given, rng, alone=alone)
-    found = within = None
-    if judged is None and hits is None and given.ranges:
-        within = _draws_within(asked, counts, given, rng)
-    if within is not None:
-        purity = Purity.of(within, strata, rng)
-        none = np.zeros(len(within))
-        found = Weighed(within, purity.of_unlabeled, none, purity.ratio[:, 0])
-    else:
-        found = weigh(shares, weight, strata, N_DRAWS, rng, hits)
-    if found is None:
-        raise ContradictionError(
-            "{function} finds no alpha and beta that the verdicts allow.\n"
-            "Hint: leave beta out if labels may be wrong, or look at the verdicts again"
+    parts = [strata] if hits is None else [strata, hits]
+    alone = scores_knowledge(asked, counts, beta)
+    cuts = [cut for each in parts for cut in each.cuts]
+    if cuts:
+        alone = Knowledge.of(groups_with(counts, alone.counts, cuts), alone.pool)
+    # Strata of verdicts and rows that were followed up are asked apart, each with its own groups.
+    places = [each.groups(alone.counts) for each in parts]
+    verdicts = [
+        verdict
+        for each, groups in zip(parts, places, strict=True)
+        for verdict in each.verdicts(groups)
+    ]
+    knowledge = replace(_within_ranges(alone, counts, given), verdicts=verdicts)
+    drawn, known = knowledge.posterior(), alone.posterior()
+    rng = np.random.default_rng(SEED)
+    tails = [_tail_of_range(known, counts, given, name) for name in given.ranges]
+    for each, groups in zip(parts, places, strict=True):
+        if each.judged.any() or each.labeled_judged.any():
+            tails.append(_tail(known, each, groups, rng))
+    purity = [drawn.share_positive(each) for each in places[0]]
+    positive = [
+        found + binomial_quantile(rng.random(share.size), max(float(n - judged), 0.0), share)
+        for found, judged, n, share in zip(
+            strata.positive, strata.judged, strata.n_unlabeled, purity, strict=True
         )
-    top = strata if hits is None or strata.judged.any() else hits
-    left = np.maximum(strata.n_unlabeled - strata.judged, 0)
-    positive = strata.positive + rng.binomial(left, found.purity)
+    ]
 
     interval = partial(interval_of, level=level)
     origin = given.resolve(counts).origin if given.ways else full_name(asked)
@@ -632,38 +525,32 @@ def posterior_of(
         origin += ", beta given"
     elif "beta" not in given.ranges and not strata.labeled_judged.any():
         origin += ", beta from the scores"
-    for each in (strata, hits):
-        if each is not None and (each.judged.any() or each.labeled_judged.any()):
-            tails.append(_tail(known, each, rng))
     disagreement = easier = None
     if np.count_nonzero(strata.judged) > 1:
-        disagreement, hidden = float((found.spread > 0).mean()), found.purity * strata.n_unlabeled
+        disagreement = float((drawn.spread > 0).mean())
+        hidden = np.column_stack(purity) * strata.n_unlabeled
         on_top = hidden[:, 0] / np.maximum(hidden.sum(axis=1), _EDGE)
         easier = float((on_top < strata.n_labeled[0] / strata.n_labeled.sum()).mean())
-    alpha_mean, beta_mean = map(float, found.shares.mean(axis=0))
-    if (strata.judged > 0).tolist() == [True] + [False] * (strata.judged.size - 1):
-        alpha_mean = _alpha_of_purity(
-            float(found.purity[:, 0].mean()), beta_mean, strata, alpha_mean
-        )
-    beta_mean = min(beta_mean, 1.0)
-    intervals = _intervals(found.shares, level)
-    for name, value in (("alpha", alpha_mean), ("delta", beta_mean - alpha_mean)):
-        intervals[name] = intervals[name]._around(value)
-    from_scores, wider = interval(known[:, 0]), ""
-    if not alone and auc_width(found.shares, counts, level) > auc_width(known, counts, level):
+    used = MixtureProportions(
+        *middle_of(drawn.shares), origin, given.implied_scenario, tuple(basis)
+    )
+    intervals = _intervals(drawn.shares, level)
+    from_scores, wider = interval(known.shares[:, 0]), ""
+    if np.ptp(interval_ends(drawn.areas, level)) > np.ptp(interval_ends(known.areas, level)):
         wider = "The AUC is less certain than by the scores alone: " + (
             "alpha is larger, and the error of the observed AUC is divided by beta - alpha"
-            if alpha_mean > from_scores.estimate
+            if used.alpha > from_scores.estimate
             else "what is given is not what the scores let expect"
         )
     return AuditPosterior(
-        proportions=MixtureProportions(
-            alpha_mean, beta_mean, origin, given.implied_scenario, tuple(basis)
-        ),
+        proportions=used,
         intervals=intervals,
         from_scores=from_scores,
-        purity=tuple(map(interval, (positive / np.maximum(strata.n_unlabeled, 1)).T)),
-        n_positive=tuple(map(interval, positive.T)),
+        purity=tuple(
+            interval(number / max(n, 1))
+            for number, n in zip(positive, strata.n_unlabeled.tolist(), strict=True)
+        ),
+        n_positive=tuple(map(interval, positive)),
         tail_probability=min(1.0, len(tails) * min(tails)) if tails else 1.0,
         disagreement=disagreement,
         easier=easier,
@@ -671,46 +558,21 @@ def posterior_of(
         ranges=given.ranges,
         hits=given.hits,
         wider=wider,
-        _draws=found.shares,
-        _seen=None if within is not None else _seen_with(found, known, counts, top, rng),
-        _cut=top.cut,
-        purity_draws=found.purity,
+        knowledge=knowledge,
+        _groups=tuple(places[0]),
     )
-
-
-def _alpha_of_purity(purity: float, beta: float, strata: Strata, otherwise: float) -> float:
-    """Return the alpha by which a report finds this share of positives above the cut.
-
-    The mean of alpha is larger, since few labeled rows above the cut make it large.
-    """
-    f_u, f_l = (side[0] / side.sum() for side in (strata.n_unlabeled, strata.n_labeled))
-    linear = f_l - (1 - beta) * f_u + purity * f_u
-    root = linear**2 - 4 * f_l * f_u * purity * beta
-    if f_l == 0 or root < 0:
-        return otherwise
-    found = float((linear - root**0.5) / (2 * f_l))
-    return found if 0 <= found < beta else otherwise
 
 
 def interval_of(values: FloatArray, level: float) -> Interval:
     low, high = interval_ends(values, level)
-    mean = float(values.mean())
     return Interval(
-        estimate=mean,
-        low=min(low, mean),
-        high=max(high, mean),
+        estimate=float(np.median(values)),
+        low=low,
+        high=high,
         confidence_level=level,
         method="posterior quantiles",
         varied="scores and proportions",
     )
-
-
-def auc_width(shares: FloatArray, counts: ScoreCounts, level: float) -> float:
-    """Return the width of the interval of the AUC for draws of alpha and beta."""
-    chance = np.random.default_rng(0).standard_normal(len(shares))
-    excess = counts.auc_pu + _error_of_auc(counts) * chance - 0.5
-    auc = (0.5 + excess / (shares[:, 1] - shares[:, 0])).clip(0, 1)
-    return float(np.ptp(interval_ends(auc, level)))
 
 
 def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
@@ -720,44 +582,6 @@ def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
     return {name: interval_of(each, level) for name, each in values.items()}
 
 
-def _error_of_auc(counts: ScoreCounts) -> float:
-    return max(float(np.nan_to_num(auc_pu_variance(counts))), _EDGE) ** 0.5
-
-
-def _seen_with(
-    found: Weighed, known: FloatArray, counts: ScoreCounts, top: Strata, rng: np.random.Generator
-) -> FloatArray:
-    """Return what a sample shows with each draw: the ratio on top, and chance in its AUC.
-
-    A sample whose AUC is high by chance has many labeled rows on top, and calls for less
-    correction.
-    """
-    from scipy.special import ndtri
-
-    from purecover.estimators.reference import COUPLING
-
-    ratio = np.log(found.ratio.clip(_EDGE))
-    deltas = np.sort(known[:, 1] - known[:, 0])
-    place = np.searchsorted(deltas, found.shares[:, 1] - found.shares[:, 0]) + 0.5
-    chance = COUPLING * ndtri(place / (deltas.size + 1))
-    # Covariance of the observed AUC with the logarithm of the ratio, whose mean is the middle.
-    high, (covariance, variance, middle) = counts.thresholds >= top.cut, np.zeros(3)
-    sides = counts.labeled + _EDGE, counts.unlabeled + _EDGE
-    for side, other, sign in zip(sides, sides[::-1], (1, -1), strict=True):
-        above = (np.cumsum(other) - other / 2) / other.sum()
-        n, share = side.sum(), side[high].sum() / side.sum()
-        on_top = np.average(above[high], weights=side[high])
-        covariance += (np.average(above, weights=side) - on_top) / n
-        variance += (1 - share) / share / n
-        middle += sign * np.log(share)
-    error, linked = _error_of_auc(counts), 0.0
-    if variance > _EDGE:
-        chance += covariance / (variance * error) * (ratio - middle)
-        linked = covariance**2 / variance / error**2
-    rest = max(1 - COUPLING**2 - linked, 0.0) ** 0.5
-    return np.column_stack((ratio, chance + rest * rng.standard_normal(ratio.size)))
-
-
 def that_say_something(
     given: GivenProportions, counts: ScoreCounts, *, audited: bool
 ) -> GivenProportions:
@@ -765,87 +589,91 @@ def that_say_something(
 
     What says nothing changes nothing then, to the last digit.
     """
-    from purecover.estimators.reference import N_DRAWS as DRAWN
-
     dropped: dict[str, Any] = {}
     if given.hits is not None and given.hits[1] == 0:
         dropped = {"hits": None, "hits_from": None}
     if given.ranges and not given.ways:
-        rng, beta = np.random.default_rng(0), given.known_beta
-        draws = posterior_draws(check_estimator(given.estimator), counts, beta, rng, DRAWN)
-        if audited or (given.hits is not None and not dropped):
-            anywhere = uniform_draws(counts, beta, DRAWN, rng, confidence_level=ALMOST_SURE)
-            draws = np.concatenate((draws, anywhere))
-        for name, values in given.implied(counts, draws).items():
-            low, high = given.ranges[name]
-            if low <= values.min() and values.max() <= high:
+        beta = given.known_beta
+        pool = scores_knowledge(check_estimator(given.estimator), counts, beta).pool
+        for name, inside in _inside(pool, counts, given).items():
+            if inside.all():
                 dropped |= {name: None}
         if "label_frequency" in dropped:
             dropped["scenario"] = given.implied_scenario
     return replace(given, **dropped)
 
 
-def _draws_within(
-    estimator: Any, counts: ScoreCounts, given: GivenProportions, rng: np.random.Generator
-) -> FloatArray | None:
-    """Return the estimator's own draws in the ranges; None if it has none, or hardly any fits."""
-    from purecover.estimators.reference import N_DRAWS as DRAWN
+def scores_knowledge(estimator: Any, counts: ScoreCounts, beta: float | None) -> Knowledge:
+    """Return what the scores alone say, by an estimator; beta may be known.
 
-    if given.ways or not hasattr(estimator, "draws"):
-        return None
-    for n in (DRAWN, MANY_DRAWS):
-        draws = posterior_draws(estimator, counts, given.known_beta, rng, n)
-        inside = np.ones(len(draws), dtype=bool)
-        for name, values in given.implied(counts, draws).items():
-            low, high = given.ranges[name]
-            inside &= (values >= low) & (values <= high)
-        if inside.sum() >= ENOUGH:
-            return draws[inside][:N_DRAWS]
-    return None
-
-
-def _prior_draws(
-    estimator: Any,
-    counts: ScoreCounts,
-    given: GivenProportions,
-    rng: np.random.Generator,
-    *,
-    alone: bool,
-) -> tuple[FloatArray, FloatArray, FloatArray, list[float]]:
-    """Return draws by the scores alone, then draws in the ranges with their weights.
-
-    Of the latter few are uniform over what the scores allow. The last are tail probabilities of
-    the ranges by the scores alone.
+    An estimator that draws none has replicates, each with an estimate of its own.
     """
-    beta, n, anywhere, level = given.known_beta, N_DRAWS, N_DRAWS // 4, 0.95
-    if given.ranges:  # of which many leave few
-        n, anywhere, level = MANY_DRAWS, MANY_DRAWS, ALMOST_SURE
-    known = posterior_draws(estimator, counts, beta, rng, n)
-    if alone:
-        return known, known, np.ones(len(known)), []
-    sources = [known, uniform_draws(counts, beta, anywhere, rng, confidence_level=level)]
-    parts: list[FloatArray] = []
-    weights: list[FloatArray] = []
-    tails: list[float] = []
-    for draws, whole in zip(sources, (1 - ANYWHERE, ANYWHERE), strict=True):
-        inside = np.ones(len(draws), dtype=bool)
-        for name, values in given.implied(counts, draws).items():
-            low, high = given.ranges[name]
-            inside &= (values >= low) & (values <= high)
-            if not parts:
-                tails.append(2 * float(min((values <= high).mean(), (values >= low).mean())))
-        kept = draws[inside][:N_DRAWS]
-        parts.append(kept)
-        weights.append(np.full(len(kept), whole * inside.mean() / max(len(kept), 1)))
-    shares = np.concatenate(parts)
-    weight = np.concatenate(weights)
+    from purecover.estimators.reference import N_POOL, with_anywhere
+    from purecover.estimators.replicates import proportion_draws
+    from purecover.intervals.resampling import resampler_for, thinned_to_draw
+
+    with_clean_labels(estimator, beta)
+    if hasattr(estimator, "know"):
+        own: Knowledge = estimator.know(counts)
+        return own if beta is None else replace(own, pool=with_beta(own.pool, beta))
+    estimator.fit(counts)
+    found = estimator if beta is None else KnownBeta(estimator, beta)
+    rng = np.random.default_rng(SEED)
+    draws = proportion_draws(found, resampler_for(counts), N_RESAMPLES, rng)
+    n, draws = len(draws), draws[~np.isnan(draws[:, 0])]
+    if 2 * len(draws) < n:
+        raise ContradictionError(
+            "{function} finds no estimate in most replicates of the scores.\n"
+            "Hint: the default estimator always has one"
+        )
+    pool = with_anywhere(draws[rng.integers(len(draws), size=N_POOL)], counts, beta, rng)
+    return Knowledge.of(thinned_to_draw(counts, N_GROUPS, None), pool)
+
+
+def _inside(
+    pool: FloatArray, counts: ScoreCounts, given: GivenProportions
+) -> dict[str, BoolArray]:
+    """Return which pairs of alpha and beta lie in each range."""
+    return {
+        name: (values >= given.ranges[name][0]) & (values <= given.ranges[name][1])
+        for name, values in given.implied(counts, pool).items()
+    }
+
+
+def _within_ranges(alone: Knowledge, counts: ScoreCounts, given: GivenProportions) -> Knowledge:
+    """Restrict pairs of alpha and beta to the ranges."""
+    if not given.ranges:
+        return alone
+    pool = alone.pool
     if given.ways:  # a number that alpha follows from, with a range of beta
-        shares = np.column_stack((given.alpha_at(counts, shares[:, 1]), shares[:, 1]))
-        fits = (shares[:, 0] >= 0) & (shares[:, 0] < shares[:, 1])
-        shares, weight = shares[fits], weight[fits]
-    if not weight.any():
+        low, high = given.ranges["beta"]
+        rng = np.random.default_rng(SEED)
+        beta = pool[:, 1]
+        if ((beta >= low) & (beta <= high)).sum() < ENOUGH:
+            beta = rng.uniform(low, high, len(pool))
+        pool = np.column_stack((given.alpha_at(counts, beta), beta))
+    possible = (pool[:, 0] >= 0) & (pool[:, 0] < pool[:, 1])
+    pool = np.where(possible[:, None], pool, (0.0, 1.0))
+    allowed = np.logical_and.reduce([possible, *_inside(pool, counts, given).values()])
+    if allowed.sum() < ENOUGH and not given.ways:
+        more = _spread_over(counts, given, pool)
+        pool = np.concatenate((pool[allowed], more))
+        allowed = np.ones(len(pool), dtype=bool)
+    if not allowed.any():
         _refuse_ranges(counts, given)
-    return known, shares, weight, tails
+    return replace(alone, pool=pool, allowed=allowed)
+
+
+def _spread_over(
+    counts: ScoreCounts, given: GivenProportions, pool: FloatArray
+) -> FloatArray:
+    """Return pairs in the ranges from anywhere that the scores allow."""
+    from purecover.estimators.reference import uniform_draws
+
+    rng = np.random.default_rng(SEED)
+    pairs = uniform_draws(counts, given.known_beta, 2 * len(pool), rng)
+    inside = np.logical_and.reduce(list(_inside(pairs, counts, given).values()))
+    return pairs[inside]
 
 
 def _refuse_ranges(counts: ScoreCounts, given: GivenProportions) -> NoReturn:
@@ -881,65 +709,33 @@ def cut_of_hits(counts: ScoreCounts, _positive: int, followed: int, where: Any) 
     return cut_of_top(counts, size)
 
 
-def posterior_draws(
-    estimator: Any,
-    counts: ScoreCounts,
-    beta: float | None,
-    rng: np.random.Generator,
-    n: int,
-) -> FloatArray:
-    """Return alpha and beta by the scores alone, one row each."""
-    from purecover.estimators.replicates import proportion_draws
-    from purecover.intervals.resampling import resampler_for
-
-    with_clean_labels(estimator, beta).fit(counts)
-    if hasattr(estimator, "draws"):
-        found = estimator.draws(n)
-    else:
-        found = proportion_draws(estimator, resampler_for(counts), N_RESAMPLES, rng)
-    n, found = len(found), found[~np.isnan(found[:, 0])]
-    if 2 * len(found) < n:
-        raise ContradictionError(
-            "{function} finds no estimate in most replicates of the scores.\n"
-            "Hint: the default estimator always has one"
-        )
-    if beta is not None:
-        found = np.column_stack((beta * found[:, 0] / found[:, 1], np.full(len(found), beta)))
-    return found[found[:, 0] < found[:, 1]]
+def _tail_of_range(
+    known: Posterior, counts: ScoreCounts, given: GivenProportions, name: str
+) -> float:
+    """Probability, by the scores alone, that a share lies as far off as its range."""
+    low, high = given.ranges[name]
+    values = given.implied(counts, known.shares).get(name)
+    if values is None:
+        return 1.0
+    return 2 * float(min((values <= high).mean(), (values >= low).mean()))
 
 
-def uniform_draws(
-    counts: ScoreCounts,
-    beta: float | None,
-    n: int,
-    rng: np.random.Generator,
-    *,
-    confidence_level: float = 0.95,
-) -> FloatArray:
-    """Draw alpha and beta anywhere that the scores allow: half with clean labels, half without."""
-    from purecover.estimators.inclusion import inclusion_bound
-    from purecover.estimators.label_curve import alpha_of, beta_of
-
-    a = rng.uniform(0, min(inclusion_bound(counts, confidence_level=confidence_level), 0.999), n)
-    if beta is not None:
-        return np.column_stack((a * beta, np.full(n, beta)))
-    most = inclusion_bound(counts.flipped(), confidence_level=confidence_level)
-    b = rng.uniform(0, min(most, 0.999), n)
-    b *= np.arange(n) % 2
-    return np.column_stack((alpha_of(a, b), beta_of(a, b)))
-
-
-def _tail(known: FloatArray, strata: Strata, rng: np.random.Generator) -> float:
+def _tail(
+    known: Posterior, strata: Strata, groups: list[slice], rng: np.random.Generator
+) -> float:
     """Probability of as many positives, or of as few, by the scores alone."""
-    purity = Purity.of(known, strata, rng)
-    here = purity.possible if purity.possible.any() else slice(None)
     sides = []
-    for positive, judged, share in (
-        (strata.positive, strata.judged, purity.of_unlabeled),
-        (strata.labeled_positive, strata.labeled_judged, purity.of_labeled),
+    for positive, judged, share_of in (
+        (strata.positive, strata.judged, known.share_positive),
+        (strata.labeled_positive, strata.labeled_judged, known.share_right),
     ):
-        if judged.any():
-            drawn = rng.binomial(judged, share[here]).sum(axis=1)
-            found = positive.sum()
-            sides += [float((drawn <= found).mean()), float((drawn >= found).mean())]
+        if not judged.any():
+            continue
+        drawn = sum(
+            binomial_quantile(rng.random(len(known.shares)), float(n), share_of(where))
+            for n, where in zip(judged, groups, strict=True)
+            if n
+        )
+        found = positive.sum()
+        sides += [float((drawn <= found).mean()), float((drawn >= found).mean())]
     return min(1.0, len(sides) * min(sides))

@@ -35,7 +35,8 @@ from purecover.audit.designs import (
 )
 from purecover.exceptions import ContradictionError, InvalidInputError
 from purecover.intervals.interval import Interval
-from purecover.intervals.replicates import default_resamples, measure_replicates
+from purecover.intervals.posterior import measure_posterior
+from purecover.intervals.replicates import default_resamples
 from purecover.proportions import GivenProportions
 from purecover.recovery.metrics import recover_both
 
@@ -337,23 +338,22 @@ class Judging:
         strata, counts = Strata.of(judged), self._counts
         known = {"judged": judged} if strata.judged.any() else {"strata": strata}
         found = posterior_of(counts, GivenProportions(), **known)
-        values = found.figure(self.figure, counts)
+        values = found.figure(self.figure)
         if not strata.judged.any():  # which a report knows otherwise
             return interval_of(values, _LEVEL), values, found.purity_draws
         threshold = self.design.cuts[0] if self.figure == "precision" else self._cut
         metric = "precision" if self.figure == "precision" else "roc_auc"
         with valid.unheard_repairs():
-            drawn = measure_replicates(
+            drawn = measure_posterior(
                 counts,
                 recover_both(counts, found.proportions, None),
-                estimator=found,
+                found.knowledge,
                 metrics=[metric],
                 threshold=threshold,
                 answers=judged.answers_at(self.design.cuts[0], self.data.scores),
                 curves=False,
                 n_resamples=default_resamples(counts),
                 confidence_level=_LEVEL,
-                random_state=np.random.default_rng(0),
                 progress=False,
             )
         interval = drawn.interval("alpha" if self.figure == "alpha" else metric)

@@ -23,6 +23,7 @@ from purecover.audit.designs import (
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
+from purecover.posterior.knowledge import N_DRAWS
 from purecover.proportions import GivenProportions, check_share, check_share_or_range
 
 Figure = Literal["auc", "alpha", "positives", "precision", "recall"]
@@ -51,10 +52,10 @@ def outlooks(
     for each in sorted({data.reached(share) for share in CUTS}) if cut is None else [cut]:
         strata = Strata.above(counts, each)
         now = posterior_of(counts, GivenProportions(beta=beta), strata=strata)
-        values, n = now.figure(figure, counts), int(strata.n_unlabeled[0])
+        values, n = now.figure(figure), int(strata.n_unlabeled[0])
         found.append((each, Outlook.of(values, now.purity_draws[:, 0], n, level)))
         if figure == "recall":
-            labeled = Outlook.of(values, now._draws[:, 1], int(counts.n_labeled), level)
+            labeled = Outlook.of(values, now.draws(N_DRAWS)[:, 1], int(counts.n_labeled), level)
             found.append((None, labeled))
     return found
 

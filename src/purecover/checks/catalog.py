@@ -472,7 +472,7 @@ def _other_deltas(context: CheckContext) -> tuple[str, list[float]]:
     return f"alpha off by {step:.2g}", [p.delta - step, p.delta + step]
 
 
-_DRAWS = 4000
+_DRAWS = 2000
 """Pairs of alpha and beta that show what an audit leaves open."""
 
 
@@ -524,7 +524,7 @@ def largest_delta(
 ) -> float:
     """Return the largest beta - alpha that an estimate or an audit allows, or the given one."""
     if audit is not None:
-        alpha, beta = audit.draws(_DRAWS, np.random.default_rng(0)).T
+        alpha, beta = audit.draws(_DRAWS).T
         return interval_ends(beta - alpha, 0.95)[1]
     if estimation is None:
         return proportions.delta
@@ -605,7 +605,7 @@ def noise_corrected(context: CheckContext) -> Finding:
 
 def _beta_beside_audit(audit: UncertainProportions) -> Finding:
     """Judge beta, which an audit of unlabeled rows does not determine."""
-    beta = audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
+    beta = audit.draws(_DRAWS)[:, 1]
     low, high = interval_ends(beta, 0.95)
     says = f"no labeled row was judged, and the scores leave beta between {low:.3f} and {high:.3f}"
     if high - low <= WIDE_BETA:
@@ -711,7 +711,7 @@ def kinds_disagree(context: CheckContext) -> Finding:
 def _alpha_ends(context: CheckContext, level: float) -> tuple[float, float] | None:
     """Return the interval of alpha, one value twice if alpha was given, None if it is unknown."""
     if context.audit is not None:
-        alpha = context.audit.draws(_DRAWS, np.random.default_rng(0))[:, 0]
+        alpha = context.audit.draws(_DRAWS)[:, 0]
         return interval_ends(alpha, level)
     if context.estimation is None:
         return context.proportions.alpha, context.proportions.alpha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from purecover._typing import CountArray, FloatArray
 from purecover._validation import bad_type, check_choice
 from purecover.counts import ScoreCounts
+from purecover.posterior.knowledge import Knowledge
 from purecover.proportions import MixtureProportions
 
 if TYPE_CHECKING:  # estimators bring scikit-learn, which a report with a known alpha does without
@@ -71,17 +73,24 @@ class KnownBeta:
         origin = f"{full_name(estimator)}, beta given"
         self.proportions_ = MixtureProportions(a * self.beta, self.beta, origin)
 
+    @property
+    def knowledge(self) -> Knowledge | None:
+        """What the posterior of the estimator follows from, with the known beta; if it has one."""
+        own = getattr(self.estimator, "knowledge", None)
+        return None if own is None else replace(own, pool=with_beta(own.pool, self.beta))
+
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         """Alpha and beta of replicates; see :meth:`PriorEstimator.proportions_many`."""
-        return self.of_draws(self.estimator.proportions_many(counts, labeled, unlabeled))
+        return with_beta(self.estimator.proportions_many(counts, labeled, unlabeled), self.beta)
 
-    def of_draws(self, draws: FloatArray) -> FloatArray:
-        """Convert alpha and beta of the estimator to those with the known beta."""
-        alpha, beta = draws.T
-        own = alpha / beta * self.beta
-        return np.column_stack((own, np.where(np.isnan(own), np.nan, self.beta)))
+
+def with_beta(draws: FloatArray, known: float) -> FloatArray:
+    """Convert alpha and beta of an estimator to those with a known beta."""
+    alpha, beta = draws.T
+    own = alpha / beta * known
+    return np.column_stack((own, np.where(np.isnan(own), np.nan, known)))
 
 
 def full_name(estimator: PriorEstimator) -> str:

@@ -13,7 +13,6 @@ is known says what :math:`\kappa` was where scores had the same features.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +20,7 @@ from importlib.resources import files
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit
 
 from purecover._codec import read_sealed
 from purecover._parameters import checked
@@ -38,7 +37,10 @@ from purecover.estimators.label_curve import (
     draw_cells,
     solve_label_curve,
 )
+from purecover.estimators.inclusion import inclusion_bound
 from purecover.estimators.replicates import NamedEnds, ends_of_draws
+from purecover.intervals.resampling import thinned_to_draw
+from purecover.posterior.knowledge import N_DRAWS, N_GROUPS, SEED, Knowledge, middle_of
 
 Cells = tuple[FloatArray, FloatArray, FloatArray]
 """Alpha, beta and weight of the cells of the posterior of the label curve."""
@@ -54,9 +56,12 @@ SURE = (0.1, 0.25)
 """Widths of the label curve's interval of delta up to which it counts in full, and from which on
 it does not count."""
 
-COUPLING = 0.3
-"""Correlation of the error of the observed AUC with beta - alpha, on the scale of normal scores."""
+ANYWHERE = 0.05
+"""Share of the pool that is uniform over what the scores allow, so that verdicts that contradict
+the scores win."""
 
+N_POOL = 2**16
+"""Pairs of alpha and beta by similar problems."""
 
 @dataclass(frozen=True, eq=False)
 class SimilarProblems:
@@ -91,14 +96,6 @@ class SimilarProblems:
     def n_effective(self) -> float:
         """Number of problems of equal weight with the same information."""
         return float(1 / np.sum(self.weight**2))
-
-    @property
-    def clean_probability(self) -> float:
-        """Probability of clean labels."""
-        _, beta, weight = self.curve
-        similar = float(self.weight[self.noise == 0].sum())
-        curve = float(weight[beta == 1].sum())
-        return self.curve_weight * curve + (1 - self.curve_weight) * similar
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw alpha and beta, one row each: from the label curve and from similar problems."""
@@ -206,9 +203,8 @@ def stored_reference() -> Reference:
     return Reference(**stored)
 
 
-N_DRAWS = 2**12
-SEED = 20170204
-"""Number and seed of the draws that the posterior is read off: the same draws every time."""
+ALMOST_SURE = 0.999
+"""Confidence of the bounds that pairs from anywhere lie below."""
 
 WIDEST_DELTA = 0.35
 """If the interval of delta is wider, the scores do not determine alpha and beta."""
@@ -279,11 +275,10 @@ class ReferencePosterior(PriorEstimator):
     scores there. Draws are cut at upper bounds that hold for any two distributions
     (:func:`inclusion_bound`), so that large samples rule out what they can.
 
-    Replicates of the data are met with draws of :math:`\beta - \alpha` that correlate with their
-    observed AUC: a sample whose AUC is high by chance calls for less correction, since the
-    AUCs of similar problems are alike.
-
-    The estimate is the mean of the posterior.
+    Each pair meets a draw of how labels lie along the ranking. It says which share of the unlabeled
+    rows in each group of scores is positive, and weighs less the less likely that makes the
+    labels (:mod:`purecover.posterior`). One pair in twenty is from anywhere that the scores allow.
+    The estimates of alpha and of beta - alpha are medians.
 
     References
     ----------
@@ -306,19 +301,16 @@ class ReferencePosterior(PriorEstimator):
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         clean = self.clean == "always"
-        counts = group_scores(counts)
-        curve = solve_label_curve(counts)
-        features = features_of(counts, curve)
-        similar = stored_reference().similar(features, _cells_of(curve, clean=clean), clean=clean)
-        self._similar = similar
-        draws = similar.draws(N_DRAWS, np.random.default_rng(SEED))
-        alpha, beta = map(float, draws.mean(axis=0))
-        ends = ends_of_draws(draws, 0.95)
+        similar, features = self._similar(counts)
+        self.knowledge = self._known(counts, similar)
+        shares = self.knowledge.posterior().shares
+        alpha, beta = middle_of(shares)
+        ends = ends_of_draws(shares, 0.95)
         low, high = ends["delta"]
         pure_noisy = delta_of(expit(features["curve_a"]), expit(features["curve_b"]))
         details: dict[str, Any] = {
             "identifiable": high - low <= WIDEST_DELTA,
-            "clean_probability": similar.clean_probability,
+            "clean_probability": float((shares[:, 1] == 1).mean()),
             "n_alike": similar.n_effective,
             "pure_probability": similar.curve_weight,
             "delta_pure": float(1 - expit(features["curve_clean_a"])),
@@ -327,15 +319,30 @@ class ReferencePosterior(PriorEstimator):
         }
         return Inclusions(alpha / beta, (1 - beta) / (1 - alpha), (), details)
 
-    def draws(self, n: int, random_state: int = SEED) -> FloatArray:
-        """Draw alpha and beta from the posterior.
+    def _similar(self, counts: ScoreCounts) -> tuple[SimilarProblems, Mapping[str, float]]:
+        """Return similar problems, and the features by which they are."""
+        grouped, clean = group_scores(counts), self.clean == "always"
+        curve = solve_label_curve(grouped)
+        features = features_of(grouped, curve)
+        cells = _cells_of(curve, clean=clean)
+        return stored_reference().similar(features, cells, clean=clean), features
+
+    def _known(self, counts: ScoreCounts, similar: SimilarProblems) -> Knowledge:
+        rng, beta = np.random.default_rng(SEED), 1.0 if self.clean == "always" else None
+        pool = with_anywhere(similar.draws(N_POOL, rng), counts, beta, rng)
+        return Knowledge.of(thinned_to_draw(counts, N_GROUPS, None), pool)
+
+    def know(self, counts: ScoreCounts) -> Knowledge:
+        """Return what the posterior of these counts follows from."""
+        return self._known(counts, self._similar(counts)[0])
+
+    def draws(self, n: int) -> FloatArray:
+        """Draw alpha and beta from the posterior: the same draws every time.
 
         Parameters
         ----------
         n : int
             Number of rows.
-        random_state : int, optional
-            The seed; the same one by default.
 
         Returns
         -------
@@ -343,50 +350,46 @@ class ReferencePosterior(PriorEstimator):
             The draws.
         """
         self._check_fitted("draws")
-        return self._similar.draws(n, np.random.default_rng(random_state))
+        return self.knowledge.posterior(n).shares
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         """Alpha and beta for replicates, one row each: draws from the posterior of the fit.
 
-        What another sample would show changes them by far less than what no sample shows. A
-        replicate whose observed AUC is higher by chance gets a larger beta - alpha.
+        What another sample would show changes them by far less than what no sample shows.
         """
-        if not hasattr(self, "_similar"):
+        del unlabeled
+        if not hasattr(self, "knowledge"):
             self._estimate(counts)
-        draws = self._similar.draws(N_DRAWS, np.random.default_rng(SEED))
-        return coupled(draws, counts, labeled, unlabeled)
+        return self.knowledge.posterior(len(labeled)).shares
 
     def _posterior_ends(self, level: float) -> NamedEnds:
         return ends_of_draws(self.draws(N_DRAWS), level)
 
 
-def coupled(
-    draws: FloatArray, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+def with_anywhere(
+    draws: FloatArray, counts: ScoreCounts, beta: float | None, rng: np.random.Generator
 ) -> FloatArray:
-    """Return a draw of alpha and beta for each replicate, with a larger difference if its AUC is.
-
-    The random numbers depend on the replicates alone: draws from a part of the posterior meet them
-    as those from all of it do.
-    """
-    seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
-    noise = np.random.default_rng(seed).standard_normal(len(labeled))
-    score = COUPLING * chance_of_auc(counts, labeled, unlabeled)
-    place = ndtr(score + np.sqrt(1 - COUPLING**2) * noise)
-    ordered, n = draws[np.argsort(draws[:, 1] - draws[:, 0], kind="stable")], len(draws)
-    return np.asarray(ordered[np.minimum((place * n).astype(np.intp), n - 1)])
+    """Replace some of the draws by pairs from anywhere that the scores allow."""
+    n = int(ANYWHERE * len(draws))
+    draws = draws.copy()
+    draws[rng.permutation(len(draws))[:n]] = uniform_draws(counts, beta, n, rng)
+    return draws
 
 
-def chance_of_auc(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
-    """Observed AUC of replicates less that of the data, in standard errors."""
-    above = np.cumsum(unlabeled, axis=1, dtype=np.float64)
-    size = above[:, -1:]
-    above -= unlabeled / 2
-    auc = 1 - np.einsum("ij,ij->i", labeled, above / size) / labeled.sum(axis=1)
-    error = float(np.sqrt(np.nan_to_num(counts.auc_pu_variance, posinf=0.25).clip(0)))
-    # Rows that depend on each other vary more.
-    return np.asarray((auc - counts.auc_pu) / max(error, float(auc.std()), 1e-9))
+def uniform_draws(
+    counts: ScoreCounts, beta: float | None, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw alpha and beta anywhere that the scores allow: half with clean labels, half without."""
+    most = inclusion_bound(counts, confidence_level=ALMOST_SURE)
+    a = rng.uniform(0, min(most, 0.999), n)
+    if beta is not None:
+        return np.column_stack((a * beta, np.full(n, beta)))
+    most = inclusion_bound(counts.flipped(), confidence_level=ALMOST_SURE)
+    b = rng.uniform(0, min(most, 0.999), n)
+    b *= np.arange(n) % 2
+    return np.column_stack((alpha_of(a, b), beta_of(a, b)))
 
 
 def _cells_of(curve: Posterior, *, clean: bool) -> Cells:

@@ -216,17 +216,18 @@ class BootstrapResult(Frozen):
             own = own[~np.isnan(own)]
             some = own.size >= 0.95 * values.size
             low, high = interval_ends(own, self.confidence_level) if some else (math.nan, math.nan)
-        if moves and metric in _NOISY and not np.isnan(estimate):
+        drawn = self.method.startswith(POSTERIOR)
+        if not drawn and moves and metric in _NOISY and not np.isnan(estimate):
             # What replicates add, and at the low end also what the data have added to the
             # estimate, half as much again where probabilities are right (simulated).
             shift = max(float(np.median(defined)) - estimate, 0.0)
             low, high = max(low - 2.5 * shift, 0.0), max(high - shift, 0.0)
             kind += ", less what noise adds"
-        if moves and metric in _LEANING and not np.isnan(estimate):
+        if not drawn and moves and metric in _LEANING and not np.isnan(estimate):
             ends = _bias_corrected(defined, estimate, tail)
             low, high = min(low, ends[0]), max(high, ends[1])
             kind += ", plain or bias-corrected"
-        method = f"bootstrap {kind}, {self.method}"
+        method = self.method if drawn else f"bootstrap {kind}, {self.method}"
         if self.optimism is not None and metric in METRICS and METRICS[metric].kind == "threshold":
             method += ", less the optimism of the threshold"
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
@@ -249,6 +250,15 @@ class BootstrapResult(Frozen):
     def intervals(self) -> dict[str, Interval]:
         """Return intervals of all metrics, and of the proportions if replicates estimate them."""
         return {name: self.interval(name) for name in self.replicates}
+
+    def middle_numbers(self) -> dict[str, float]:
+        """Return medians of the numbers of true and false predictions of posterior draws.
+
+        Those of replicates are not the estimate, which the formula gives.
+        """
+        if not self.method.startswith(POSTERIOR):
+            return {}
+        return {name: float(np.median(values)) for name, values in self._numbers.items()}
 
     def number_intervals(self) -> dict[str, tuple[float, float]]:
         """Return percentile intervals of the numbers of true and false predictions."""
@@ -306,6 +316,9 @@ def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[f
     low, high = quantiles(values, ndtr(shift + ndtri([tail, 1 - tail])))
     return float(low), float(high)
 
+
+POSTERIOR = "posterior draws"
+"""Method of what is measured of draws from a posterior, which is made of no replicates."""
 
 DEFAULT_RESAMPLES = 2000
 MANY_THRESHOLDS = 2**15
@@ -596,8 +609,10 @@ def measure_replicates(
         )
         values |= found
         target = formulas.target_of(first[-1], proportions, counts)
-        drawn_numbers = _numbers_of_rows(counts, place, drawn_rates, answers, rng)
-        numbers = dict(zip(_NUMBERS, drawn_numbers[0], strict=True))
+        drawn_numbers = numbers_of_rows(
+            counts, place, *_shares_of_rows(drawn_rates), answers, rng
+        )
+        numbers = dict(zip(NUMBERS, drawn_numbers[0], strict=True))
         of_rows = formulas.metrics_of_numbers(
             at_threshold, drawn_numbers, (drawn_rates.fpr, drawn_rates.tpr), target, given
         )
@@ -637,7 +652,7 @@ def _moved(
 CHOSEN_TWICE = 2 ** (1 / 3)
 """The optimism of a chosen threshold, as a multiple of what a replicate shows of it."""
 
-_NUMBERS = ("tp", "fp", "fn", "tn")
+NUMBERS = ("tp", "fp", "fn", "tn")
 
 
 def _studentized(replicates: FloatArray, apparent: float, corrected: float) -> FloatArray:
@@ -713,39 +728,50 @@ class _Rates(NamedTuple):
     beta: FloatArray
 
 
-def _numbers_of_rows(
+def numbers_of_rows(
     counts: ScoreCounts,
     place: int,
-    rates: _Rates,
+    positive: tuple[FloatArray, FloatArray],
+    right: tuple[FloatArray, FloatArray],
     answers: Answers,
     rng: np.random.Generator,
 ) -> FloatArray:
-    r"""Draw tp, fp, fn and tn of these very unlabeled rows, and then of the labeled ones.
+    """Draw tp, fp, fn and tn of these very unlabeled rows, and then of the labeled ones.
 
     How many rows are flagged is known. Each of those that nobody has judged is positive with the
-    share of positives of the replicate,
-    :math:`\rho = \alpha\,tpr/(\alpha\,tpr + (1-\alpha)\,fpr)`, and each that is not flagged with
-    what is left of alpha, :math:`(\alpha - m\rho)/(1 - m)` with the share m that is flagged. So the
-    number of positives varies as in a sample of a population with that alpha.
+    share of positives of the draw: ``positive`` has those of unlabeled rows at or above the
+    threshold and below it, and ``right`` has those of labeled rows.
     """
-    fpr, tpr, flagged, alpha, beta = rates
-    precision = np.nan_to_num(METRICS["precision"].formula(tpr, fpr, alpha, None))
-    left = (alpha - flagged * precision) / np.maximum(1 - flagged, 1e-300)
-    right = formulas.labeled_shares(fpr, tpr, beta)
     sides = (
-        (counts.unlabeled, counts.unlabeled_sq, answers, (precision, left)),
+        (counts.unlabeled, counts.unlabeled_sq, answers, positive),
         (counts.labeled, counts.labeled_sq, NO_ANSWERS, right),
     )
     drawn = []
-    for side, squares, known, positive in sides:
+    for side, squares, known, shares in sides:
         for part, (found, judged), share in zip(
-            (slice(None, place), slice(place, None)), known, positive, strict=True
+            (slice(None, place), slice(place, None)), known, shares, strict=True
         ):
             size = float(side[part].sum())
             unit = 1.0 if squares is None or not size else float(squares[part].sum()) / size
             number = found + _positives(size - judged, share.clip(0, 1), unit, rng)
             drawn += [number, size - number]
-    return np.array(drawn).reshape(len(sides), len(_NUMBERS), -1)
+    return np.array(drawn).reshape(len(sides), len(NUMBERS), -1)
+
+
+def _shares_of_rows(
+    rates: _Rates,
+) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+    r"""Return shares of positives among unlabeled and labeled rows, flagged and not flagged.
+
+    Of flagged unlabeled rows it is
+    :math:`\rho = \alpha\,tpr/(\alpha\,tpr + (1-\alpha)\,fpr)`, and of the others what is left of
+    alpha, :math:`(\alpha - m\rho)/(1 - m)` with the share m that is flagged. So the number of
+    positives varies as in a sample of a population with that alpha.
+    """
+    fpr, tpr, flagged, alpha, beta = rates
+    precision = np.nan_to_num(METRICS["precision"].formula(tpr, fpr, alpha, None))
+    left = (alpha - flagged * precision) / np.maximum(1 - flagged, 1e-300)
+    return (precision, left), formulas.labeled_shares(fpr, tpr, beta)
 
 
 def _positives(size: float, share: FloatArray, unit: float, rng: np.random.Generator) -> FloatArray:

@@ -28,7 +28,7 @@ _STEPS, _LAST = 6, 20
 """Newton steps for both conditions, and at most for the share of positives alone."""
 
 _CLOSE = 1e-4
-"""How close the share of positives comes, in parts of itself."""
+"""How close the share of positives and their mean rank come, in parts of alpha."""
 
 _FARTHEST, _STEEPEST = 20.0, 6.0
 """Limits of level and slope of the tilt."""
@@ -95,34 +95,41 @@ def tilted(
     mean_rank = (raw * unlabeled * rank).sum(axis=1)
     odds = logit(inside)
     level, slope = np.zeros(len(raw)), np.zeros(len(raw))
-
-    def shares() -> FloatArray:
-        return np.asarray(expit(odds + level[:, None] + slope[:, None] * normal_score))
-
+    found = inside.copy()
+    rows = np.arange(len(raw))  # those that are not there yet
     for _ in range(_STEPS):
-        found = shares()
-        mass, change = found * unlabeled, found * (1 - found) * unlabeled
-        miss = mass.sum(axis=1) - alpha
-        miss_rank = (mass * rank).sum(axis=1) - mean_rank
+        mass = found[rows] * unlabeled[rows]
+        miss = mass.sum(axis=1) - alpha[rows]
+        miss_rank = np.einsum("ij,ij->i", mass, rank[rows]) - mean_rank[rows]
+        away = np.maximum(np.abs(miss), np.abs(miss_rank)) > _CLOSE * alpha[rows]
+        if not away.any():
+            break
+        rows, mass, miss, miss_rank = rows[away], mass[away], miss[away], miss_rank[away]
+        change = mass * (1 - found[rows])
         by_level = change.sum(axis=1) + 1e-12
         by_slope = change @ normal_score
-        rank_by_level = (change * rank).sum(axis=1)
-        rank_by_slope = (change * rank) @ normal_score
+        change *= rank[rows]
+        rank_by_level = change.sum(axis=1)
+        rank_by_slope = change @ normal_score
         # The rank falls with the score, so the determinant is negative.
         determinant = np.minimum(by_level * rank_by_slope - by_slope * rank_by_level, -1e-14)
         step = (miss * rank_by_slope - miss_rank * by_slope) / determinant
         turn = (by_level * miss_rank - rank_by_level * miss) / determinant
-        level = (level - step.clip(-1.5, 1.5)).clip(-_FARTHEST, _FARTHEST)
-        slope = (slope - turn.clip(-1, 1)).clip(-_STEEPEST, _STEEPEST)
+        level[rows] = (level[rows] - step.clip(-1.5, 1.5)).clip(-_FARTHEST, _FARTHEST)
+        slope[rows] = (slope[rows] - turn.clip(-1, 1)).clip(-_STEEPEST, _STEEPEST)
+        tilt = level[rows, None] + slope[rows, None] * normal_score
+        found[rows] = expit(odds[rows] + tilt)
     # Whatever the mean rank is, alpha stays.
-    found = shares()
+    rows = np.arange(len(raw))
     for _ in range(_LAST):
-        miss = (found * unlabeled).sum(axis=1) - alpha
-        if not (rows := np.flatnonzero(np.abs(miss) > _CLOSE * alpha)).size:
+        miss = np.einsum("ij,ij->i", found[rows], unlabeled[rows]) - alpha[rows]
+        away = np.abs(miss) > _CLOSE * alpha[rows]
+        if not away.any():
             break
+        rows, miss = rows[away], miss[away]
         part = found[rows]
         by_level = (part * (1 - part) * unlabeled[rows]).sum(axis=1) + 1e-12
-        step = (miss[rows] / by_level).clip(-1.5, 1.5)
+        step = (miss / by_level).clip(-1.5, 1.5)
         level[rows] = (level[rows] - step).clip(-_FARTHEST, _FARTHEST)
         tilt = level[rows, None] + slope[rows, None] * normal_score
         found[rows] = expit(odds[rows] + tilt)

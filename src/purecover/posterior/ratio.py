@@ -12,7 +12,7 @@ group, and a wild one where groups are small. Here its logarithm is a smooth fun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -45,6 +45,9 @@ Where no labeled row is, the ratio is bounded on one side only, and a normal dis
 mode is too heavy there: unweighted, the AUC would be too low by half a standard error and vary up
 to three times as much as it does.
 """
+
+SEED = 20170204
+"""The same draws every time: two questions about the same rows are asked of the same draws."""
 
 _STEPS, _HALVINGS, _CLOSE = 50, 12, 1e-9
 """Most Newton steps, and most halvings of one; a smaller gain ends the search."""
@@ -105,6 +108,7 @@ class LabelRatio:
 
     counts: ScoreCounts
     n_dependent: float = 1.0
+    _kept: dict[int, RatioDraws] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def units(self) -> tuple[float, float]:
@@ -164,6 +168,12 @@ class LabelRatio:
             likelihood - ((coefficients @ self._precision) * coefficients).sum(-1) / 2
         )
 
+    def log_likelihood(self, ratio: FloatArray) -> FloatArray:
+        """Return it for ratios by group, up to a constant."""
+        labeled, unlabeled = self._sides
+        odds = np.log(np.maximum(ratio, 1e-12)) + self._log_odds_of_all
+        return np.asarray(odds @ labeled - np.logaddexp(0, odds) @ (labeled + unlabeled))
+
     @cached_property
     def _fit(self) -> tuple[FloatArray, FloatArray]:
         """Return the mode of the coefficients, and a root of their covariance there."""
@@ -198,6 +208,12 @@ class LabelRatio:
         share, ratio = _shares(rows[None], self._labeled_share(self._fit[0])[None])
         return share[0], ratio[0]
 
+    def drawn(self, n: int) -> RatioDraws:
+        """Return n draws, the same each time; whatever is known, it meets the same ones."""
+        if n not in self._kept:
+            self._kept[n] = self.draw(n, np.random.default_rng(SEED))
+        return self._kept[n]
+
     def draw(
         self,
         n: int,
@@ -207,7 +223,7 @@ class LabelRatio:
         """Draw the shares of the unlabeled and the ratios, a row each.
 
         ``resampled`` are labeled and unlabeled rows by draw and group, where rows depend on each
-        other or several scores share them.
+        other.
         """
         mode, root = self._fit
         steps = rng.standard_normal((n, mode.size))

@@ -219,11 +219,16 @@ class ScoreComparison(Paged, Frozen):
 
 
 def find_differences(
-    reports: Mapping[str, PUReport], rows: PairedRows, baseline: str, level: float
+    reports: Mapping[str, PUReport],
+    replicates: Mapping[str, BootstrapResult] | None,
+    rows: PairedRows,
+    baseline: str,
+    level: float,
 ) -> dict[str, Any]:
     """Return intervals of differences and shares of better replicates, by metric and score."""
     base, sides = reports[baseline], ("labeled", "unlabeled")
-    known, drawn = base.estimation is None, base.bootstrap
+    known = base.estimation is None
+    drawn = None if replicates is None else replicates[baseline]
     how: dict[str, Any] = {
         "level": level,
         "method": "none" if drawn is None else f"bootstrap percentile, {drawn.method}",
@@ -236,12 +241,15 @@ def find_differences(
         for name, report in reports.items():
             if name == baseline:
                 continue
-            draws = _draws(report, base, metric)
+            gain = _value(report, metric) - _value(base, metric)
+            draws = None
+            if replicates is not None and drawn is not None:
+                known_here = not (report.contradicted or base.contradicted)
+                draws = _gaps(replicates[name], drawn, metric, gain) if known_here else _none(drawn)
             same = all(
                 np.array_equal(getattr(report.counts, side), getattr(base.counts, side))
                 for side in sides
             ) and np.array_equal(rows.place[name], rows.place[baseline])
-            gain = _value(report, metric) - _value(base, metric)
             gaps[name] = paired.difference_interval(gain, draws, same=same, **how)
             if metric == "roc_auc" and (draws is None or known):
                 gaps[name] = _area_interval(report, base, gaps[name], rows, (name, baseline), same)
@@ -259,13 +267,18 @@ def _value(report: PUReport, metric: str) -> float:
     return report.auc_direct if direct else report.metrics[metric]
 
 
-def _draws(report: PUReport, base: PUReport, metric: str) -> FloatArray | None:
-    if report.bootstrap is None or base.bootstrap is None:
-        return None
+def _gaps(
+    report: BootstrapResult, base: BootstrapResult, metric: str, gain: float
+) -> FloatArray:
+    """Return differences between replicates, around the difference between the reports."""
     with np.errstate(invalid="ignore"):
-        gaps = report.bootstrap.replicates[metric] - base.bootstrap.replicates[metric]
-    known = not (report.contradicted or base.contradicted)
-    return np.where(np.isfinite(gaps) & known, gaps, math.nan)
+        gaps = report.replicates[metric] - base.replicates[metric]
+        apart = gain - (report.estimates[metric] - base.estimates[metric])
+    return np.where(np.isfinite(gaps), gaps, math.nan) + np.nan_to_num(apart)
+
+
+def _none(drawn: BootstrapResult) -> FloatArray:
+    return np.full(drawn.n_resamples, math.nan)
 
 
 def _share(gains: FloatArray) -> float:
@@ -343,6 +356,23 @@ def draw_pairs(
             what = "rows" if rows.group is None else "groups"
             drawn[name] = replace(result, method=f"the same {what} for all")
     return {name: drawn[name] for name in found}
+
+
+def draw_apart(
+    found: Mapping[str, pipeline.Recovery],
+    estimator: Any,
+    reference: str,
+    n_resamples: int,
+) -> dict[str, BootstrapResult]:
+    """Return draws of each model as a report of its own has them, with the same alpha and beta."""
+    pairs = estimator.knowledge.posterior(n_resamples).shares
+    drawn = {}
+    for name, one in found.items():
+        own = estimator
+        if name != reference:
+            own = pipeline.SharedPairs.of(one.rows.counts, pairs)
+        drawn[name] = one.resample(own, n_resamples, 0)
+    return drawn
 
 
 class CompareKeywords(ProportionKeywords, pipeline.SettingKeywords, total=False):
@@ -488,19 +518,23 @@ def compare_scores(
         most = min(default_resamples(each.counts) for each in counted.values())
         n_resamples = min(max(MOST_DRAWN // (rows.rows.size * len(names)), FEWEST), most)
     replicates: dict[str, BootstrapResult] | None = None
+    own: Mapping[str, BootstrapResult] | None = None
     if n_resamples:
         again = shares.repeated(counted[reference], settings.rng)
         draw = partial(draw_pairs, found, rows, again, reference, n_resamples)
         replicates, estimation = pipeline.draw_replicates(draw, estimation)
+        own = replicates
+        if hasattr(again, "knowledge") and replicates is not None:
+            own = draw_apart(found, again, reference, n_resamples)
     reports = {}
     for name, one in found.items():
-        drawn = None if replicates is None else replicates[name]
+        drawn = None if own is None else own[name]
         seen_in = f"the scores in {valid.show(reference)}"
         reports[name] = one.report(estimation, drawn, reference=seen_in)
     return ScoreComparison(
         reports=reports,
         baseline=base,
-        **find_differences(reports, rows, base, settings.confidence_level),
+        **find_differences(reports, replicates, rows, base, settings.confidence_level),
         estimated_from=None if estimation is None else reference,
         confidence_level=settings.confidence_level,
         n_resamples=n_resamples if replicates else 0,

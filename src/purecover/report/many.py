@@ -20,7 +20,6 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import PurecoverError
 from purecover.intervals.interval import Interval, ends_of, hardly_known
-from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
@@ -304,9 +303,8 @@ def _evaluated(part: Part, job: Job, first: ManyRow | None = None) -> ManyRow:
 def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> PUReport:
     """Evaluate counts as `evaluate` does, with no more metrics than are asked for.
 
-    Where alpha and beta were estimated from another score of the task, replicates of this score
-    meet replicates of alpha and beta at random. Were both from the same rows, they would vary
-    together, and the AUC less: these intervals are wide rather than narrow.
+    Where alpha and beta were estimated from another score of the task, draws of this score have
+    those of alpha and beta.
     """
     asked = pipeline.Request.among({**job.options, "random_state": seed})
     only = None if job.keep else job.metrics
@@ -319,7 +317,7 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     if known.bootstrap is not None:
         drawn = known.bootstrap.replicates
         pairs = np.stack([drawn["alpha"], drawn["beta"]], axis=1)
-        replicates = found.resample(Replayed(pairs), len(pairs), seed)
+        replicates = found.resample(pipeline.SharedPairs.of(counts, pairs), len(pairs), seed)
     seen_in = f"the scores in {valid.show(first.score)}"
     return found.report(known.estimation, replicates, reference=seen_in)
 

@@ -20,7 +20,14 @@ from purecover import exceptions
 from purecover._inputs import column_names, encode_labels, is_frame, lazy_frame, read_columns
 from purecover._parameters import parameter
 from purecover._progress import Progress
-from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._typing import (
+    ArrayLike,
+    BoolArray,
+    CountArray,
+    FloatArray,
+    IntArray,
+    RandomState,
+)
 from purecover._validation import public
 from purecover.checks.base import CheckContext
 from purecover.checks.catalog import CHECKS, largest_delta, run_checks
@@ -30,6 +37,7 @@ from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.ends import quantiles
 from purecover.intervals.interval import Interval, auc_interval
+from purecover.intervals.posterior import measure_posterior
 from purecover.intervals.replicates import (
     DEFAULT_RESAMPLES,
     PROPORTIONS,
@@ -38,7 +46,13 @@ from purecover.intervals.replicates import (
     default_resamples,
     measure_replicates,
 )
-from purecover.intervals.resampling import GroupResampler, positions, read_groups
+from purecover.intervals.resampling import (
+    GroupResampler,
+    positions,
+    read_groups,
+    thinned_to_draw,
+)
+from purecover.posterior.knowledge import N_GROUPS, Knowledge
 from purecover.proportions import (
     RANDOM_VERDICTS,
     GivenProportions,
@@ -422,6 +436,24 @@ class Estimation:
 
 
 @dataclass(frozen=True)
+class SharedPairs:
+    """Draws of alpha and beta from one score, for another score of the same rows."""
+
+    knowledge: Knowledge
+
+    @classmethod
+    def of(cls, counts: ScoreCounts, pairs: FloatArray) -> Self:
+        """Return them for the groups of the other score."""
+        return cls(Knowledge.of(thinned_to_draw(counts, N_GROUPS, None), pairs, exact=True))
+
+    def proportions_many(
+        self, _counts: ScoreCounts, labeled: CountArray, _unlabeled: CountArray
+    ) -> FloatArray:
+        """Return a pair for each replicate."""
+        return np.resize(self.knowledge.pool, (len(labeled), 2))
+
+
+@dataclass(frozen=True)
 class Shares:
     """Alpha and beta: what is known of them, what is used, and how that was estimated."""
 
@@ -673,26 +705,36 @@ class Recovery:
         random_state: np.random.Generator | int,
     ) -> BootstrapResult:
         """Draw replicates of independent rows, or of groups of them."""
-        settings = self.settings
+        settings, resampler = self.settings, self.rows.resampler
+        how: dict[str, Any] = {
+            "n_resamples": n_resamples,
+            "resampler": resampler,
+            "metrics": self.only,
+            "answers": self.answers,
+            "curves": self.only is None,
+            "progress": settings.progress,
+            "target": settings.target,
+            # The guard of a repair has decided for the replicates as well.
+            "repair": None if settings.repair is None else self.roc.repair,
+            "confidence_level": settings.confidence_level,
+            **vars(MetricOptions.among(vars(settings))),
+        }
+        recovered = self.roc, self.roc_pr
+        knowledge = getattr(estimator, "knowledge", None)
+        # Scores that are compared are measured on the same replicates.
+        if knowledge is not None and (resampler is None or isinstance(resampler, GroupResampler)):
+            return measure_posterior(
+                self.rows.counts, recovered, knowledge, threshold=self.threshold, **how
+            )
         return measure_replicates(
             self.rows.counts,
-            (self.roc, self.roc_pr),
+            recovered,
             estimator=estimator,
-            n_resamples=n_resamples,
-            resampler=self.rows.resampler,
-            metrics=self.only,
             chosen_by=self.chosen_by,
-            answers=self.answers,
-            curves=self.only is None,
             random_state=random_state,
-            progress=settings.progress,
             # A threshold that was chosen here is chosen again in each replicate.
             threshold=settings.threshold,
-            target=settings.target,
-            # The guard of a repair has decided for the replicates as well.
-            repair=None if settings.repair is None else self.roc.repair,
-            confidence_level=settings.confidence_level,
-            **vars(MetricOptions.among(vars(settings))),
+            **how,
         )
 
     def report(
@@ -765,6 +807,7 @@ class Recovery:
             if drawn is not None:
                 every = drawn.intervals()
                 intervals = {name: every[name]._around(metrics[name]) for name in metrics}
+                confusion = replace(confusion, **drawn.middle_numbers())
                 numbers = {
                     name: (min(low, getattr(confusion, name)), max(high, getattr(confusion, name)))
                     for name, (low, high) in drawn.number_intervals().items()
@@ -916,7 +959,8 @@ def make_report(
         return report
     now = report.intervals.get("roc_auc")
     threshold = report.confusion.threshold
-    return replace(report, prices=find_prices(rows.counts, now, estimation.estimator, threshold))
+    knowledge = getattr(estimation.estimator, "knowledge", None)
+    return replace(report, prices=find_prices(rows.counts, now, knowledge, threshold))
 
 
 class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from purecover.counts import ScoreCounts
 from purecover.exceptions import PurecoverError
 from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval
+from purecover.posterior.knowledge import Knowledge, groups_with, middle_of
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
@@ -27,7 +28,6 @@ COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
 Two of them are those of ``purecover-paper``, and are asked where it is installed.
 """
 
-N_DRAWS = 2**12
 N_JUDGED = 10
 MORE = 4.0
 """Times as many rows, which halves sampling errors."""
@@ -54,32 +54,23 @@ class Price(Saved):
 
 
 def find_prices(
-    counts: ScoreCounts, now: Interval | None, estimator: Any, threshold: float
+    counts: ScoreCounts, now: Interval | None, knowledge: Knowledge | None, threshold: float
 ) -> tuple[Price, ...]:
     r"""Return what the interval of the AUC, which is ``now``, would be with more knowledge.
 
-    The posterior draws of alpha and beta are weighted: by :math:`\kappa^k (1-\kappa)^{n-k}` for k
-    positives among n rows judged above the median labeled score, with the purity
-    :math:`\kappa = \alpha F_1/F_U` there, averaged over k; by that and the same of labeled rows,
-    with the purity :math:`\beta`; or by whether beta is 1. Precision at ``threshold`` is the purity
-    of the unlabeled above it.
+    The draws of the report are weighed: by :math:`\kappa^k (1-\kappa)^{n-k}` for k positives among
+    n rows judged above the median labeled score, with the share :math:`\kappa` of positives there,
+    averaged over k; by that and the same of labeled rows, with the share :math:`\beta`; or by
+    whether beta is 1. Precision at ``threshold`` is the share of positives at or above it.
     """
-    from scipy.special import ndtri
-
-    from purecover.estimators.reference import COUPLING
-
-    inner = getattr(estimator, "estimator", estimator)
-    if now is None or not hasattr(inner, "draws") or counts.auc_pu <= 0.5:
+    if now is None or knowledge is None or counts.auc_pu <= 0.5:
         return ()
-    level = now.confidence_level
-    draws = inner.draws(N_DRAWS)
-    draws = draws if inner is estimator else estimator.of_draws(draws)
-    error = float(np.sqrt(np.clip(np.nan_to_num(counts.auc_pu_variance, posinf=0.25), 0, None)))
-    delta = draws[:, 1] - draws[:, 0]
-    # As in a report, a sample whose AUC is high by chance calls for less correction.
-    place = (np.argsort(np.argsort(delta)) + 0.5) / N_DRAWS
-    chance = np.random.default_rng(0).standard_normal(N_DRAWS)
-    noise = error * (COUPLING * ndtri(place) + (1 - COUPLING**2) ** 0.5 * chance)
+    level, drawn = now.confidence_level, knowledge.posterior()
+    alpha, beta = drawn.shares.T
+    # By the formula, and what chance adds to it.
+    expected = 0.5 + (counts.auc_pu - 0.5) / (beta - alpha)
+    middle = knowledge.at_mode(*middle_of(drawn.shares)).areas
+    noise = drawn.areas - middle + now.estimate - expected
 
     def ends(values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the ends of the values for each row of weights, as many rows as there are."""
@@ -88,33 +79,27 @@ def find_prices(
         return np.array([interval_ends(values, level, row) for row in rows]).clip(0, 1)
 
     def auc(weights: FloatArray, share: float = 1.0) -> FloatArray:
-        return ends(0.5 + (counts.auc_pu + share * noise - 0.5) / delta, np.atleast_2d(weights))
+        return ends(expected + share * noise, np.atleast_2d(weights))
 
-    median = int(np.searchsorted(np.cumsum(counts.labeled) / counts.n_labeled, 0.5))
-    judged = _of_ten_answers(_purity_above(counts, median, draws))
+    groups = knowledge.counts
+    median = int(np.searchsorted(np.cumsum(groups.labeled) / groups.n_labeled, 0.5))
+    judged = _of_ten_answers(drawn.share_positive(slice(0, median + 1)))
     found = [_price("ten-rows", auc(judged), judged)]
-    clean = (draws[:, 1] == 1).astype(np.float64)
+    clean = (beta == 1).astype(np.float64)
     if not clean.all():
-        both = (judged[:, None] * _of_ten_answers(draws[:, 1])).reshape(-1, N_DRAWS)
+        both = (judged[:, None] * _of_ten_answers(beta)).reshape(-1, beta.size)
         found.append(_price("labeled-rows", auc(both), both))
     if 0 < clean.sum() < len(clean):
         found.append(_price("clean-labels", auc(clean)))
+    error = float(np.sqrt(np.clip(np.nan_to_num(counts.auc_pu_variance, posinf=0.25), 0, None)))
     if pure := _if_pure(counts, error, level, clean=bool(clean.all())):
         found.append(Price("pure-top", *pure))
-    found.append(_price("more-rows", auc(np.ones(N_DRAWS), MORE**-0.5)))
-    flagged = int((counts.thresholds >= threshold).sum()) - 1
-    precision = _purity_above(counts, max(flagged, 0), draws)
+    found.append(_price("more-rows", auc(np.ones(beta.size), MORE**-0.5)))
+    split = groups_with(counts, groups, [threshold])
+    flagged = max(int((split.thresholds >= threshold).sum()), 1)
+    precision = drawn.split(split).share_positive(slice(0, flagged))
     judged = _of_ten_answers(precision)
     return (*found, _price("flagged-rows", ends(precision, judged), judged))
-
-
-def _purity_above(counts: ScoreCounts, last: int, draws: FloatArray) -> FloatArray:
-    """Return the share of positives among the unlabeled down to a score, by draw."""
-    labeled = counts.labeled[: last + 1].sum() / counts.n_labeled
-    unlabeled = counts.unlabeled[: last + 1].sum() / counts.n_unlabeled
-    alpha, beta = draws.T
-    recall = ((1 - alpha) * labeled - (1 - beta) * unlabeled) / (beta - alpha)
-    return np.asarray((alpha * recall.clip(0, 1) / max(unlabeled, 1e-12)).clip(0, 1))
 
 
 def _of_ten_answers(purity: FloatArray) -> FloatArray:
