@@ -987,6 +987,7 @@ def evaluate(
     >>> abs(report.estimation.proportions.alpha - 0.25) < 0.1
     True
     """
+    # Each step takes what the one before it found; those after the shares are in `make_report`.
     asked = Request.among(
         {
             "alpha": alpha,
