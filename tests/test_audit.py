@@ -262,7 +262,8 @@ def test_known_negatives_are_neither_asked_about_nor_counted(sample, tmp_path: P
     judged = design.answer(sample.truth[design.rows])
     both = pu.audit.combine(judged, *data, **known)
     assert sample.truth[labels == 0].mean() in both.alpha
-    report = pu.evaluate(*data, judged=judged, n_resamples=0, **known)
+    settings = pu.Settings(**known)
+    report = pu.evaluate(*data, judged=judged, n_resamples=0, settings=settings)
     assert report.proportions == both.proportions
     file = tmp_path / "audit.csv"
     file.write_text(design.to_csv())

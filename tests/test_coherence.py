@@ -55,7 +55,10 @@ NOTHING: dict[str, tuple[Callable[[str], dict[str, Any]], dict[str, Any]]] = {
     "a label frequency": (lambda _: {"label_frequency": (1e-9, 1)}, {"scenario": "censoring"}),
     "alpha where labels are clean": (lambda _: {"alpha": (0, 0.99), "beta": 1}, {"beta": 1}),
     "no hits": (lambda _: {"hits": (0, 0)}, {}),
-    "no hits of the top": (lambda _: {"hits": (0, 0), "hits_from": "top:50"}, {}),
+    "no hits of the top": (
+        lambda _: {"hits": (0, 0), "settings": pu.Settings(hits_from="top:50")},
+        {},
+    ),
     "no answers": (lambda world: {"judged": unanswered(world)}, {}),
     "no answers and a range": (
         lambda world: {"judged": unanswered(world), "alpha": (0, 1)},
@@ -76,7 +79,7 @@ def test_what_says_nothing_changes_nothing(place: int, name: str) -> None:
 @pytest.mark.parametrize("estimator", ["label-curve", "bbe"])
 def test_it_changes_nothing_for_other_estimators(estimator: str) -> None:
     s = WORLDS["wide"]
-    how = {**FEW, "estimator": estimator}
+    how = {**FEW, "settings": pu.Settings(estimator=estimator)}
     found = pu.evaluate(s.scores, s.labeled, alpha=(0, 1), **how)
     assert found.to_json() == pu.evaluate(s.scores, s.labeled, **how).to_json()
 

@@ -187,7 +187,8 @@ def test_known_negatives_in_words_are_never_drawn() -> None:
     words = np.where(COLUMNS["y"], "case", "unknown")
     words[-200:] = "control"
     columns = {**COLUMNS, "y": words}
-    options = {"positive_label": "case", "negative_label": "control", "alpha": 0.25}
+    spelled = pu.Settings(positive_label="case", negative_label="control")
+    options = {"settings": spelled, "alpha": 0.25}
     options |= {"score": ["good", "fair"], "n_resamples": 100}
     ours, theirs = (pu.compare_scores(data, "y", **options) for data in (lazy(columns), columns))
     assert ours.reports["fair"].counts == theirs.reports["fair"].counts

@@ -181,9 +181,16 @@ def test_one_estimate_serves_all(estimated: pu.report.ScoreComparison) -> None:
 
 def test_the_score_to_estimate_from_can_be_named() -> None:
     found = pu.compare_scores(
-        SCORES, LABELED, estimate_from="fair", estimator="bbe", beta=1.0, n_resamples=20
+        SCORES,
+        LABELED,
+        estimate_from="fair",
+        settings=pu.Settings(estimator="bbe"),
+        beta=1.0,
+        n_resamples=20,
     )
-    alone = pu.evaluate(SCORES["fair"], LABELED, estimator="bbe", beta=1.0, n_resamples=0)
+    alone = pu.evaluate(
+        SCORES["fair"], LABELED, settings=pu.Settings(estimator="bbe"), beta=1.0, n_resamples=0
+    )
     assert found.estimated_from == "fair"
     assert found.proportions.alpha == alone.proportions.alpha
     assert found.reports["good"].estimation.beta_given

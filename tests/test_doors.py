@@ -34,6 +34,7 @@ from purecover import ScoreCounts
 from purecover.app.jobs import ANSWERS, Evaluate, ReportRequest
 from purecover.cli import _worker
 from purecover.exceptions import PurecoverError
+from purecover.report.settings import gathered
 
 # DuckDB under narwhals and Dask at its end are not ours to mend.
 pytestmark = [pytest.mark.filterwarnings("ignore")]
@@ -164,15 +165,15 @@ def report_of(case: Case, convert: Callable[[np.ndarray], Any] = np.asarray) -> 
     scores, labeled = (convert(case.columns[name]) for name in "sy")
     how = case.beside(convert) | case.labels | case.settings
     how |= {"judged": convert(case.columns["v"])} if "judged" in how else {}
-    return pu.evaluate(scores, labeled, **how)
+    return pu.evaluate(scores, labeled, **gathered(how))
 
 
 def of_frame(case: Case, frame: Any) -> Any:
-    return pu.evaluate(frame, **case.names, **case.labels, **case.settings).to_dict()
+    return pu.evaluate(frame, **case.names, **gathered(case.labels | case.settings)).to_dict()
 
 
 def of_counts(case: Case, counts: ScoreCounts) -> Any:
-    return pu.evaluate(counts, **case.settings).to_dict()
+    return pu.evaluate(counts, **gathered(case.settings)).to_dict()
 
 
 def counted(case: Case, table: pa.Table) -> ScoreCounts:
@@ -355,7 +356,13 @@ def of_many(case: Case, frame: Any) -> tuple[Any, Any] | None:
         return None
     how = {name: "w" for name in ["sample_weight"] if case.weighted}
     found = pu.evaluate_many(
-        frame, "y", score="s", by="g", keep=True, min_rows=1, **how, **case.labels, **case.settings
+        frame,
+        "y",
+        score="s",
+        by="g",
+        keep=True,
+        min_rows=1,
+        **gathered(how | case.labels | case.settings),
     )
     reports = {
         row.task: REFUSED if row.report is None else row.report.to_dict() for row in found.rows
@@ -409,11 +416,11 @@ def compared(case: Case, frame: Any) -> tuple[Any, Any] | None:
     how = case.labels | case.settings | {"score": ["s", "t"], "n_resamples": 0}
     if not {"prior", "label_frequency", "alpha"} & case.settings.keys():
         how["estimate_from"] = "s"
-    found = pu.compare_scores(frame(pa.table(columns)), "y", **how).reports["s"].to_dict()
+    found = pu.compare_scores(frame(pa.table(columns)), "y", **gathered(how))
     expected = arrays(replace(case, settings=case.settings | {"n_resamples": 0}))
     return tuple(
         {name: report[name] for name in ("metrics", "auc", "confusion", "proportions", "counts")}
-        for report in (found, expected)
+        for report in (found.reports["s"].to_dict(), expected)
     )
 
 

@@ -364,7 +364,9 @@ def test_bounds_stand_beside_the_value():
     )
     assert counts.is_binned
     report = pu.evaluate(counts, alpha=0.1, n_resamples=0)
-    exact = pu.evaluate(scores, labeled, alpha=0.1, n_resamples=0, repair="isotonic")
+    exact = pu.evaluate(
+        scores, labeled, alpha=0.1, n_resamples=0, settings=pu.Settings(repair="isotonic")
+    )
     low, high = report.bounds.auc
     assert low <= exact.auc <= high
     assert f"in {counts.n_thresholds:,} bins" in str(report)

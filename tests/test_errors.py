@@ -145,6 +145,7 @@ VALID = {
     "ScoreComparison.from_dict": {"data": SCORED.to_dict(counts=True)},
     "ScoreComparison.from_json": {"text": SCORED.to_json(counts=True)},
     "ScoreMonitor": {"alpha": 0.2},
+    "Settings": {},
     "MixtureProportions": {"alpha": 0.2},
     "MixtureProportions.from_case_control": {"prior": 0.2},
     "MixtureProportions.from_censoring": {"counts": COUNTS, "prior": 0.6},
@@ -204,6 +205,9 @@ FREE = {
     "judge.file": "as above",
     "judge.judge": "as above",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
+    "Settings.positive_label": "as above",
+    "Settings.negative_label": "as above",
+    "Settings.estimator": "found by its name when it is needed",
 }
 # Given beside alpha, another complaint.
 BESIDE_ALPHA = {"prior", "label_frequency", "proportions"}
@@ -217,7 +221,7 @@ FREE_EVERYWHERE = {
 # Not to be known before there are data.
 LATER = {
     "make_pu_scorer-top_k-more than all",
-    "evaluate_many-top_k-more than all",  # the reason of a row; others may be larger
+    "Settings-top_k-more than all",
     "evaluate_many-data-a dict",  # which lacks the column of labels, and that is said
 }
 # Names of worlds keep their namespace: `beta` alone would mean a share.
@@ -272,7 +276,8 @@ def may_take_long(name):
     )
 
 
-QUICK = {"ScoreMonitor", "compare_label_dates", "count_by_two_sources", "group_resampler", "judge"}
+QUICK = {"ScoreMonitor", "Settings", "compare_label_dates", "count_by_two_sources",
+         "group_resampler", "judge"}  # fmt: skip
 """Nothing is computed yet, or a fourth of a second on a million rows."""
 
 
@@ -290,10 +295,12 @@ def test_what_may_take_long_shows_a_bar(name, monkeypatch):
     monkeypatch.setattr(_progress._Bar, "__call__", lambda bar, *of: shown.append(of))
     find(name)(**VALID[name])
     assert shown
-    if "progress" in inspect.signature(find(name)).parameters:
+    silent = {"progress": False, "settings": pu.Settings(progress=False)}
+    silent = {n: v for n, v in silent.items() if n in inspect.signature(find(name)).parameters}
+    if silent:
         assert {type(each) for each in shown} >= {tuple}  # and says how far it is
         shown.clear()
-        find(name)(**VALID[name], progress=False)
+        find(name)(**VALID[name], **silent)
         assert not shown
 
 

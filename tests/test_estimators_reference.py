@@ -208,7 +208,10 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
     assert [each.state for each in (known, pure, clean)] == ["determined", "assumed", "estimated"]
     for wrong, words in (
         ({"assume": ["pure-top"], "alpha": 0.2}, "left out where 'alpha' is given"),
-        ({"assume": ["pure-top"], "estimator": "bbe"}, "left out where 'estimator' is given"),
+        (
+            {"assume": ["pure-top"], "settings": pu.Settings(estimator="bbe")},
+            "left out where 'estimator' is given",
+        ),
         ({"assume": ["clean-labels"], "beta": 0.9}, "1 where clean labels are assumed"),
         ({"assume": ["pure"]}, "pure-top"),
         ({"assume": "pure"}, "did you mean 'pure-top'"),

@@ -143,7 +143,7 @@ def test_reports_warn_of_a_kind_that_is_labeled_less() -> None:
         rows,
         score="scores",
         labeled="labeled",
-        label_kinds="kind",
+        label_origin={"kinds": "kind"},
         judged=design.answer(positive[design.rows]),
         n_resamples=0,
     )
@@ -167,8 +167,7 @@ def reported(rng, n=2000, ease=0.0, trend=0.0, alpha_off=0.0):
         frame,
         score="s",
         labeled="y",
-        label_dates="when",
-        label_sources=("one", "two"),
+        label_origin={"dates": "when", "sources": ("one", "two")},
         alpha=float(positive[~labeled].mean()) + alpha_off,
         n_resamples=0,
     )
@@ -228,20 +227,20 @@ def test_the_text_says_which_way_sources_err(
 
 def test_dates_and_sources_need_rows() -> None:
     rows = {"scores": [4, 3, 2, 1.0], "labeled": [1, 1, 0, 0], "alpha": 0.1, "n_resamples": 0}
-    both = {"label_dates": [1, 2, 0, 0], "label_sources": ([1, 1, 0, 0], [1, 0, 0, 0])}
+    both = {"dates": [1, 2, 0, 0], "sources": ([1, 1, 0, 0], [1, 0, 0, 0])}
     counts = pu.ScoreCounts.from_scores(rows["scores"], rows["labeled"])
     for name, value in both.items():
-        with pytest.raises(InvalidInputError, match=f"'{name}'"):
-            pu.evaluate(**rows, **{name: value}, sample_weight=[1, 1, 1, 2])
-        with pytest.raises(InvalidInputError, match=f"'{name}'"):
-            pu.evaluate(**rows, **{name: value}, groups=[1, 2, 3, 1])
-        with pytest.raises(InvalidInputError, match=f"'{name}'"):
-            pu.evaluate(counts, alpha=0.1, n_resamples=0, **{name: value})
-    with pytest.raises(InvalidInputError, match="'label_kinds'"):
-        pu.evaluate(**rows, label_kinds=[0, 1, 0, 1])
+        with pytest.raises(InvalidInputError, match=f"'label_origin.{name}'"):
+            pu.evaluate(**rows, label_origin={name: value}, sample_weight=[1, 1, 1, 2])
+        with pytest.raises(InvalidInputError, match=f"'label_origin.{name}'"):
+            pu.evaluate(**rows, label_origin={name: value}, groups=[1, 2, 3, 1])
+        with pytest.raises(InvalidInputError, match=f"'label_origin.{name}'"):
+            pu.evaluate(counts, alpha=0.1, n_resamples=0, label_origin={name: value})
+    with pytest.raises(InvalidInputError, match=r"'label_origin\.kinds'"):
+        pu.evaluate(**rows, label_origin={"kinds": [0, 1, 0, 1]})
     unanswered = pu.evaluate(
         **(rows | {"alpha": None}),
-        label_kinds=[0, 1, 0, 1],
+        label_origin={"kinds": [0, 1, 0, 1]},
         judged=[None, None, False, False],
         assume=["random-verdicts"],
     )
@@ -252,7 +251,7 @@ def test_dates_and_sources_need_rows() -> None:
         with pytest.raises(InvalidInputError, match=f"'{next(iter(wrong))}'"):
             compare_label_kinds(**given)
     with pytest.raises(InvalidInputError, match="got 1 rows that differ"):
-        pu.evaluate(**rows, label_sources=([1, 1, 1, 0], [1, 0, 0, 0]))
+        pu.evaluate(**rows, label_origin={"sources": ([1, 1, 1, 0], [1, 0, 0, 0])})
 
 
 def test_refusals() -> None:

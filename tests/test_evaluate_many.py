@@ -156,13 +156,17 @@ def test_tasks_that_cannot_be_evaluated_say_why():
     table["s"][np.flatnonzero(of["missing"])[:3]] = [math.nan, math.inf, math.nan]
     # Labeled rows below all others: no alpha below beta fits that.
     table["s"][of["odd"] & (table["y"] == 1)] = -9
-    found = pu.evaluate_many(table, "y", by="task", estimator="alphamax", n_resamples=0)
+    found = pu.evaluate_many(
+        table, "y", by="task", settings=pu.Settings(estimator="alphamax"), n_resamples=0
+    )
     assert len(found) == 5
     assert found["fine", "s"].reason is None
     assert found["unlabeled", "s"].reason == "no labeled row among 400"
     assert found["labeled", "s"].reason == "no unlabeled row among 400"
     assert found["missing", "s"].reason == "3 of 400 scores are missing, NaN or infinite"
-    top = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=0, top_k=350)
+    top = pu.evaluate_many(
+        table, "y", by="task", alpha=0.2, n_resamples=0, settings=pu.Settings(top_k=350)
+    )
     assert "top_k" in top["fine", "s"].reason
     assert not top.evaluated
     assert "0 of 5 rows" in str(top)
@@ -275,6 +279,9 @@ def test_no_engine_drops_missing_scores(engine):
     assert found["y", "t"].n_labeled == found["y", "t"].n_unlabeled == 30
 
 
+BBE = pu.Settings(estimator="bbe")
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -286,7 +293,7 @@ def test_no_engine_drops_missing_scores(engine):
         ({"score": {"z": "good"}}, "'z' as a key"),
         ({"score": {}}, "none for 'y'"),
         ({"alpha": {"nowhere": 0.2}, "by": "task", "score": "good"}, "one for 'nowhere'"),
-        ({"alpha": 0.2, "estimator": "bbe", "by": "task"}, "left out where 'alpha' is given"),
+        ({"alpha": 0.2, "settings": BBE, "by": "task"}, "left out where 'alpha' is given"),
         ({"metrics": ["precision_at_k"], "score": "good"}, "'top_k' parameter"),
         ({"estimate_from": "y", "by": "task"}, "'estimate_from' parameter"),
     ],

@@ -244,7 +244,8 @@ def saved_documents() -> tuple[str, ...]:
     sample = pu.simulate.binormal(1.5).sample(15, 40, alpha=0.25, random_state=0)
     truth = np.arange(55) % 3 == 0
     chances = 1 / (1 + np.exp(-sample.scores))
-    given = {"alpha": 0.2, "beta": 0.95, "truth": truth, "probabilities": True, "top_k": 5}
+    further = pu.Settings(probabilities=True, top_k=5)
+    given = {"alpha": 0.2, "beta": 0.95, "truth": truth, "settings": further}
     reports = (
         pu.evaluate(sample.scores, sample.labeled, n_resamples=5),
         pu.evaluate(chances, sample.labeled, n_resamples=5, random_state=0, **given),

@@ -70,7 +70,8 @@ def options() -> str:
     scores = 1 / (1 + np.exp(-RARE.scores))
     report = pu.evaluate(
         scores, RARE.labeled, alpha=0.03, scenario="censoring", target="pooled", threshold=0.8,
-        top_k=40, f_beta=2, cost_fn=5, probabilities=True, area="trapezoid", n_resamples=30,
+        settings=pu.Settings(top_k=40, f_beta=2, cost_fn=5, probabilities=True, area="trapezoid"),
+        n_resamples=30,
     )  # fmt: skip
     return f"{report}\n\n{without_versions(report)}"
 

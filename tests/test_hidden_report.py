@@ -22,7 +22,9 @@ DEMO = pu.load_example()
 @pytest.fixture(scope="module")
 def report() -> pu.PUReport:
     wanted = {"auc": 0.7, "recall": 0.99, "precision": 0.01}
-    return pu.evaluate(DEMO.scores, DEMO.labeled, alpha=0.4, n_resamples=0, at_least=wanted)
+    return pu.evaluate(
+        DEMO.scores, DEMO.labeled, alpha=0.4, n_resamples=0, settings=pu.Settings(at_least=wanted)
+    )
 
 
 def all_positives(report: pu.PUReport, theta: float) -> float:
@@ -100,7 +102,7 @@ def test_an_alpha_that_assumes_random_labels_judges_no_theta(way: str) -> None:
     rows: Any = {"scores": DEMO.scores[::4], "labeled": DEMO.labeled[::4], "n_resamples": 0}
     known = pu.evaluate(**rows, **WAYS[way])
     with pytest.raises(pu.exceptions.InvalidInputError, match="unless alpha is given"):
-        pu.evaluate(**rows, **WAYS[way], at_least={"auc": 0.85})
+        pu.evaluate(**rows, **WAYS[way], settings=pu.Settings(at_least={"auc": 0.85}))
     saved = replace(known, at_least={"auc": 0.85})  # as an earlier version took it
     assert "of all positives is" not in str(saved) + saved.details()
 
@@ -132,7 +134,9 @@ def test_saved_reports_keep_what_was_wanted(report: pu.PUReport) -> None:
 def test_without_hidden_positives_there_is_no_section() -> None:
     counts = pu.ScoreCounts.from_counts([2, 1], [30, 20], [300, 700])
     for alpha in (0.0, 0.9):  # none, and more than the scores allow
-        report = pu.evaluate(counts, alpha=alpha, n_resamples=0, at_least={"auc": 0.7})
+        report = pu.evaluate(
+            counts, alpha=alpha, n_resamples=0, settings=pu.Settings(at_least={"auc": 0.7})
+        )
         assert "Hidden positives" not in report.details()
         assert "theta" not in str(report)
         assert "hidden-positives" not in report.to_html()

@@ -297,8 +297,8 @@ def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
     labels = np.repeat([1, 0, -1], [100, 60, 40])
     tab = show(
         pu.evaluate(
-            scores, labels, negative_label=-1, alpha=0.1, sample_weight=weights, top_k=5,
-            threshold=1e9, n_resamples=0,
+            scores, labels, settings=pu.Settings(negative_label=-1, top_k=5), alpha=0.1,
+            sample_weight=weights, threshold=1e9, n_resamples=0,
         )
     )  # fmt: skip
     fill(tab, alpha_number=0.12)

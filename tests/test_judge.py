@@ -561,10 +561,12 @@ def test_a_report_with_judged_rows_says_what_it_follows_from() -> None:
     report = pu.evaluate(
         *rows,
         judged=design.answer(example.truth[design.rows]),
-        label_kinds=np.where(
-            rng.random(len(rows[0])) < 0.3 + 0.6 * example.labeled, "mail", "call"
-        ),
-        label_dates=rng.integers(2015, 2025, len(rows[0])),
+        label_origin={
+            "kinds": np.where(
+                rng.random(len(rows[0])) < 0.3 + 0.6 * example.labeled, "mail", "call"
+            ),
+            "dates": rng.integers(2015, 2025, len(rows[0])),
+        },
         n_resamples=0,
     )
     found = {check.code: check for check in report.checks}

@@ -20,6 +20,7 @@ from purecover.checks.catalog import warnings_of_data
 from purecover.monitoring import ScoreMonitor
 from purecover.monitoring.bins import bin_counts
 from purecover.monitoring.drift import compare
+from purecover.report.settings import gathered
 
 WORLD = simulate.binormal(1.5)
 WORSE = simulate.binormal(0.5)
@@ -97,7 +98,7 @@ def test_counts_are_those_of_all_rows_in_the_window():
 def test_figures_are_those_of_evaluate(settings):
     counts = day(0)
     found = ScoreMonitor(**settings).add("a", counts)
-    report = pu.evaluate(counts, **settings)
+    report = pu.evaluate(counts, **gathered(settings))
     assert (found.alpha.estimate, found.beta) == (report.proportions.alpha, report.proportions.beta)
     assert (found.auc_pu.estimate, found.auc.estimate) == (report.auc_pu, report.auc)
     if "roc_auc" in report.intervals:

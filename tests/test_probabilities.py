@@ -242,10 +242,9 @@ def test_what_noise_adds_is_taken_off(power: float) -> None:
         x = rng.normal(size=2000) + 1.5 * truth
         odds = (0.25 * np.exp(1.5 * x - 1.125)) ** power
         labeled = truth & (rng.random(2000) < 0.3)
-        known = {"label_frequency": 0.3, "scenario": "censoring", "probabilities": True}
-        report = pu.evaluate(
-            odds / (1 + odds), labeled, truth=truth, n_resamples=100, threshold=0.5, **known
-        )
+        known = {"label_frequency": 0.3, "scenario": "censoring", "truth": truth}
+        known |= {"settings": pu.Settings(probabilities=True)}
+        report = pu.evaluate(odds / (1 + odds), labeled, n_resamples=100, threshold=0.5, **known)
         for name in names:
             interval = report.intervals[name]
             assert interval.low <= report.metrics[name] <= interval.high
@@ -256,7 +255,12 @@ def test_what_noise_adds_is_taken_off(power: float) -> None:
 def test_reports_scorers_and_tables_know_them() -> None:
     _, s, p = probabilities(300, 1500)
     report = pu.evaluate(
-        p, s.labeled, alpha=0.25, probabilities=True, truth=s.truth, n_resamples=50
+        p,
+        s.labeled,
+        alpha=0.25,
+        settings=pu.Settings(probabilities=True),
+        truth=s.truth,
+        n_resamples=50,
     )
     assert set(NAMES) < set(report.intervals)
     assert "Brier score" in str(report)
@@ -280,7 +284,9 @@ def test_ends_at_infinity_survive_json() -> None:
     labeled = np.arange(130) < 30
     positive = labeled | (rng.random(130) < 0.3)
     scores = np.where(positive, 0.9, 0.1) + 0.01 * rng.normal(size=130)
-    report = pu.evaluate(scores, labeled, alpha=0.3, probabilities=True, n_resamples=100)
+    report = pu.evaluate(
+        scores, labeled, alpha=0.3, settings=pu.Settings(probabilities=True), n_resamples=100
+    )
     slope = report.intervals["calibration_slope"]
     assert slope.low < slope.high == np.inf
     back = pu.PUReport.from_json(report.to_json())

@@ -282,7 +282,13 @@ def separable() -> pu.simulate.Sample:
 @pytest.fixture(scope="module")
 def estimated(separable: pu.simulate.Sample) -> pu.PUReport:
     s = separable
-    return pu.evaluate(s.scores, s.labeled, estimator=TwoEnds(), truth=s.truth, n_resamples=100)
+    return pu.evaluate(
+        s.scores,
+        s.labeled,
+        settings=pu.Settings(estimator=TwoEnds()),
+        truth=s.truth,
+        n_resamples=100,
+    )
 
 
 class TestEstimated:
@@ -349,7 +355,9 @@ class TestEstimated:
 
     def test_the_estimator_stays_as_it_was(self, separable: pu.simulate.Sample) -> None:
         estimator = TopShare(0.2)
-        report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
+        report = pu.evaluate(
+            separable.counts, settings=pu.Settings(estimator=estimator), n_resamples=0
+        )
         assert not hasattr(estimator, "proportions_")
         assert report.proportions.beta == 1  # it does not look for noise
         assert report.estimation.notes[-1] == "a note of its own"
@@ -366,7 +374,9 @@ class TestEstimated:
             "alphamax-n": known["alphamax-n"](),
         }
         for name, same in both_ways.items():
-            report = pu.evaluate(separable.counts, estimator=name, n_resamples=0)
+            report = pu.evaluate(
+                separable.counts, settings=pu.Settings(estimator=name), n_resamples=0
+            )
             found = same.fit(separable.counts).proportions_
             assert (report.proportions.alpha, report.proportions.beta) == (found.alpha, found.beta)
             assert report.estimation.estimator == name
@@ -384,14 +394,18 @@ class TestEstimated:
             n: c for n, c in prior_estimators().items() if c.__module__.startswith("purecover.")
         }
         monkeypatch.setattr("purecover.estimators.base._REGISTERED", known)
-        report = pu.evaluate(separable.counts, estimator="label-curve", n_resamples=0)
+        report = pu.evaluate(
+            separable.counts, settings=pu.Settings(estimator="label-curve"), n_resamples=0
+        )
         assert set(report.other_estimates) == {"alphamax-n", "bbe"}
 
     def test_a_known_beta_helps(self, separable: pu.simulate.Sample) -> None:
         counts = separable.counts
         a = TopShare().fit(counts).proportions_.alpha
         for estimator in (TopShare(), TwoEnds()):
-            report = pu.evaluate(counts, estimator=estimator, beta=0.9, n_resamples=60)
+            report = pu.evaluate(
+                counts, settings=pu.Settings(estimator=estimator), beta=0.9, n_resamples=60
+            )
             p = report.proportions
             assert p.beta == 0.9
             assert p.alpha == pytest.approx(0.9 * a)
@@ -406,12 +420,16 @@ class TestEstimated:
             assert "90 % of the labels are right (beta)" in str(report)
             assert ", beta given." in report.details()
             np.testing.assert_allclose(report.bootstrap.replicates["beta"], 0.9)
-        clean = pu.evaluate(counts, estimator=TwoEnds(), beta=1.0, n_resamples=0)
+        clean = pu.evaluate(
+            counts, settings=pu.Settings(estimator=TwoEnds()), beta=1.0, n_resamples=0
+        )
         assert clean.proportions.alpha == pytest.approx(a)
 
     def test_replicates_without_estimates(self, separable: pu.simulate.Sample) -> None:
         """The estimate stands without intervals, and a check says why."""
-        report = pu.evaluate(separable.counts, estimator=Shaky(), n_resamples=50)
+        report = pu.evaluate(
+            separable.counts, settings=pu.Settings(estimator=Shaky()), n_resamples=50
+        )
         assert report.bootstrap is None
         assert not report.estimation.identifiable
         assert not report.estimation.intervals
@@ -548,7 +566,8 @@ def same_figures(one: pu.PUReport, two: pu.PUReport) -> bool:
 def test_equal_to_scores_and_evaluate():
     X, labeled, truth = world()
     model = LogisticRegression()
-    options: dict[str, Any] = {"alpha": 0.25, "n_resamples": 20, "top_k": 30, "f_beta": 2.0}
+    further = pu.Settings(top_k=30, f_beta=2.0)
+    options: dict[str, Any] = {"alpha": 0.25, "n_resamples": 20, "settings": further}
     report = pu.evaluate_model(model, X, labeled, truth=truth, random_state=3, **options)
     scores = pu.cross_fit_scores(model, X, labeled, random_state=3)
     expected = pu.evaluate(scores, labeled, truth=truth, random_state=3, **options)
@@ -614,7 +633,9 @@ def test_out_of_bag_scores_that_break_the_rules_are_not_used():
         assert report.auc_pu < 0.5
     column = labeled.astype(int)
     column[np.flatnonzero(~truth)[:20]] = -1
-    report = pu.evaluate_model(Bagged(), X, column, negative_label=-1, **OPTIONS)
+    report = pu.evaluate_model(
+        Bagged(), X, column, settings=pu.Settings(negative_label=-1), **OPTIONS
+    )
     assert "out of fold" in report.scores_from
 
 
@@ -641,8 +662,8 @@ def test_a_calibrated_classifier_is_judged_by_its_probabilities():
     ("wrong", "message"),
     [
         ({"alpha": 1.5}, "'alpha'"),
-        ({"prior_estimator": "bbe"}, "'prior_estimator' .* left out where 'alpha' is given"),
-        ({"ignore_checks": ["PU999"]}, "'ignore_checks'"),
+        ({"settings": pu.Settings(estimator="bbe")}, "'estimator' .* where 'alpha' is given"),
+        ({"settings": ["PU999"]}, "'settings'"),
         ({"truth": [True] * 99}, "'truth' .* as long as X has rows"),
         ({"sample_weight": np.zeros(100)}, "'sample_weight' .* zero for all labeled"),
     ],
@@ -653,7 +674,7 @@ def test_what_is_wrong_is_said_before_anything_is_fitted(wrong: dict[str, Any], 
     arguments = {"estimator": Bagged(), "X": X, "labeled": labeled, **OPTIONS, **wrong}
     with pytest.raises((InvalidInputError, InvalidTypeError), match=message) as caught:
         pu.evaluate_model(**arguments)
-    assert "parameter of evaluate_model must be" in str(caught.value)
+    assert re.search("parameter of (evaluate_model|Settings) must be", str(caught.value))
     assert Bagged.fits == 0
 
 

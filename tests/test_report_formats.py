@@ -21,6 +21,7 @@ import purecover as pu
 from purecover.documents.markdown import escape
 from purecover.documents.text import render_threshold_text
 from purecover.report import saving
+from purecover.report.settings import gathered
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = pu.simulate.binormal(1.5).sample(60, 240, alpha=0.25, beta=0.9, random_state=0)
@@ -33,7 +34,7 @@ HOSTILE = (
 
 
 def evaluated(scores: Any = SAMPLE.scores, labeled: Any = SAMPLE.labeled, **options: Any) -> Any:
-    return pu.evaluate(scores, labeled, **{"alpha": 0.25, "n_resamples": 20, **options})
+    return pu.evaluate(scores, labeled, **gathered({"alpha": 0.25, "n_resamples": 20, **options}))
 
 
 def with_negatives() -> pu.PUReport:
@@ -46,7 +47,9 @@ def with_negatives() -> pu.PUReport:
 def not_concave() -> pu.PUReport:
     sample = pu.simulate.binormal(1.0, 3.0).sample(400, 4000, alpha=0.2, random_state=0)
     with pytest.warns(pu.exceptions.RecoveryWarning, match="gave way"):
-        return pu.evaluate(sample.counts, alpha=0.2, repair="hull", n_resamples=0)
+        return pu.evaluate(
+            sample.counts, alpha=0.2, settings=pu.Settings(repair="hull"), n_resamples=0
+        )
 
 
 def hostile() -> pu.PUReport:

@@ -84,7 +84,9 @@ def test_a_fold_is_judged_by_its_own_estimate(data: tuple[np.ndarray, ...], esti
     held_out = slice(1, None, 2)
     # The same by hand: the proportions from the scores, also where `predict` decides.
     scores = model.decision_function(X[held_out])
-    by_hand = pu.evaluate(scores, labeled[held_out], estimator=estimator, n_resamples=0)
+    by_hand = pu.evaluate(
+        scores, labeled[held_out], settings=pu.Settings(estimator=estimator), n_resamples=0
+    )
     for metric in ("auc_pr", "f1", "cost"):  # of a curve, and of `predict`
         expected = pu.make_pu_scorer(metric, proportions=by_hand.proportions)
         found = pu.make_pu_scorer(metric, estimator=estimator)

@@ -83,7 +83,7 @@ def _returned(call: Any) -> tuple[str, str]:
 
 CLASS = """\
    :members:
-   :inherited-members: object, ABC, BaseException, BaseEstimator, Parametrized, Mapping
+   :inherited-members: object, ABC, BaseException, BaseEstimator, Parametrized, Parameters, Mapping
    :special-members: __add__, __call__
    :exclude-members: get_metadata_routing
 """

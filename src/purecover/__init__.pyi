@@ -30,6 +30,7 @@ from purecover.report.many import evaluate_many as evaluate_many
 from purecover.report.pipeline import evaluate as evaluate
 from purecover.report.pipeline import evaluate_model as evaluate_model
 from purecover.report.results import PUReport as PUReport
+from purecover.report.settings import Settings as Settings
 from purecover.scorers import make_pu_scorer as make_pu_scorer
 
 __version__: str

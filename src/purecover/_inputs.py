@@ -5,15 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
 
+from purecover import _parameters as parameters
 from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, IntArray
 from purecover._validation import public
 from purecover.exceptions import MissingDependencyError
+
+
+@dataclass(frozen=True)
+class LabelMeaning(parameters.Parameters):
+    """Parameters that say how labels are written."""
+
+    positive_label: object = parameters.parameter(
+        None, "object", "The value that means labeled, where it is not obvious."
+    )
+    negative_label: object = parameters.parameter(
+        None, "object", "The value that marks known negatives, if there are any."
+    )
 
 
 def is_frame(value: object) -> bool:

@@ -9,7 +9,8 @@ same names, by which a function takes them::
 
 Type checkers and editors read the ``TypedDict``. `public` gives the function a signature with all
 parameters and defaults, writes their texts where its docstring says ``**options``, and refuses
-other names.
+other names. A function may write out its parameters as well: a line of names in its docstring is
+replaced by their texts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import dataclasses
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import partial, reduce
@@ -74,6 +75,12 @@ def parameter(
     return dataclasses.field(default=default, metadata={"declared": declared})
 
 
+def again(name: str) -> Any:
+    """A field of a parameter that another group declares."""
+    declared = DECLARED[name]
+    return dataclasses.field(default=declared.default, metadata={"declared": declared})
+
+
 def checked(
     default: Any, check: Callable[..., Any], *, optional: bool = False, **limits: Any
 ) -> Any:
@@ -101,10 +108,11 @@ class Parameters:
             for name, value in vars(cls).items()
             if isinstance(value, dataclasses.Field)
         }
-        again = DECLARED.keys() & declared
-        if again:
-            raise TypeError(f"declared before: {', '.join(sorted(again))}")
+        twice = [name for name, own in declared.items() if DECLARED.get(name, own) is not own]
+        if twice:
+            raise TypeError(f"declared before: {', '.join(sorted(twice))}")
         DECLARED.update(declared)
+        cls.__doc__ = described(cls.__doc__ or "", DECLARED)
 
     @classmethod
     def among(cls, options: Mapping[str, object]) -> Self:
@@ -145,14 +153,31 @@ def expanded(call: Callable[..., Any]) -> tuple[inspect.Signature, list[str]]:
     return whole, [each.name for each in keywords]
 
 
-def described(text: str, names: Iterable[str]) -> str:
-    """Return a docstring with the texts of parameters in the place of ``**options``."""
-    entries = "\n".join(DECLARED[name].entry(name) for name in names)
+def described(text: str, names: Collection[str], hidden: Sequence[str] = ()) -> str:
+    """Return a docstring with the texts of parameters.
+
+    They take the place of lines that consist of some of these ``names`` with commas between them,
+    and those of ``hidden`` ones the place of ``**options``.
+    """
 
     def written(found: re.Match[str]) -> str:
+        listed = hidden if found[2].startswith("**") else found[2].split(", ")
+        if not all(name in DECLARED and name in names for name in listed):
+            return found[0]
+        entries = "\n".join(DECLARED[name].entry(name) for name in listed)
         return textwrap.indent(entries, found[1])
 
-    return re.sub(r"^( *)\*\*\w+$", written, text, count=1, flags=re.MULTILINE)
+    return re.sub(r"^( *)(\*\*\w+|\w+(?:, \w+)*)$", written, text, flags=re.MULTILINE)
+
+
+def holder_of(name: str, known: Iterable[str]) -> tuple[str, Any] | None:
+    """Return the parameter, among those known, whose value is a group with that parameter in it."""
+    for each in known:
+        check: Any = getattr(DECLARED.get(each), "check", None)
+        kind = getattr(check, "keywords", {}).get("kind")
+        if name in getattr(kind, "__dataclass_fields__", ()):
+            return each, kind
+    return None
 
 
 def unexpected(
@@ -162,6 +187,12 @@ def unexpected(
     name = next(each for each in given if each not in known)
     near = get_close_matches(name, list(known), n=1, cutoff=0.75)
     hint = f"did you mean {near[0]!r}?" if near else None
+    for inside in [name] if near else get_close_matches(name, list(DECLARED), cutoff=0.75):
+        if found := holder_of(inside, known):
+            holder, kind = found
+            value = shown(given[name]) if inside == name else "..."
+            hint = f"did you mean {holder}={kind.__name__}({inside}={value})?"
+            break
     look = next((each for each in known if each.endswith("_kwargs")), None)
     if look and not near:
         hint = f"for the look of what is drawn pass {look}={{{name!r}: {shown(given[name])}}}"

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from purecover._parameters import crowded, described, expanded, unexpected
+from purecover._parameters import crowded, described, expanded, holder_of, unexpected
 from purecover._progress import show_bars
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover.exceptions import (
@@ -82,7 +82,8 @@ def public(call: CallT) -> CallT:
 
     @wraps(call)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        silent = show_bars.set(False) if kwargs.get("progress") is False else None
+        progress = kwargs.get("progress", getattr(kwargs.get("settings"), "progress", None))
+        silent = show_bars.set(False) if progress is False else None
         try:
             if len(args) > n_placed:
                 raise crowded(parameters, args)
@@ -98,7 +99,10 @@ def public(call: CallT) -> CallT:
             return call(*args, **kwargs)
         except PurecoverError as error:
             own = takes_all or error.parameter is None or error.parameter in parameters
-            if own or error.function is None:
+            holder = None if own else holder_of(str(error.parameter), parameters)
+            if holder is not None and error.function is None:
+                error.function = holder[1].__name__
+            elif own or error.function is None:
                 error.function = call.__name__
                 if first in ("self", "cls") and args:
                     owner = args[0] if isinstance(args[0], type) else type(args[0])
@@ -117,7 +121,7 @@ def public(call: CallT) -> CallT:
 
     if declared:
         wrapper.__signature__ = signature  # type: ignore[attr-defined]
-        wrapper.__doc__ = described(call.__doc__ or "", declared)
+    wrapper.__doc__ = described(call.__doc__ or "", parameters, declared)
     return cast("CallT", wrapper)
 
 

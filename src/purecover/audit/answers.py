@@ -630,9 +630,7 @@ def scores_knowledge(estimator: Any, counts: ScoreCounts, beta: float | None) ->
     return Knowledge.of(thinned_to_draw(counts, N_GROUPS, None), pool)
 
 
-def _inside(
-    pool: FloatArray, counts: ScoreCounts, given: GivenProportions
-) -> dict[str, BoolArray]:
+def _inside(pool: FloatArray, counts: ScoreCounts, given: GivenProportions) -> dict[str, BoolArray]:
     """Return which pairs of alpha and beta lie in each range."""
     return {
         name: (values >= given.ranges[name][0]) & (values <= given.ranges[name][1])
@@ -664,9 +662,7 @@ def _within_ranges(alone: Knowledge, counts: ScoreCounts, given: GivenProportion
     return replace(alone, pool=pool, allowed=allowed)
 
 
-def _spread_over(
-    counts: ScoreCounts, given: GivenProportions, pool: FloatArray
-) -> FloatArray:
+def _spread_over(counts: ScoreCounts, given: GivenProportions, pool: FloatArray) -> FloatArray:
     """Return pairs in the ranges from anywhere that the scores allow."""
     from purecover.estimators.reference import uniform_draws
 
@@ -720,9 +716,7 @@ def _tail_of_range(
     return 2 * float(min((values <= high).mean(), (values >= low).mean()))
 
 
-def _tail(
-    known: Posterior, strata: Strata, groups: list[slice], rng: np.random.Generator
-) -> float:
+def _tail(known: Posterior, strata: Strata, groups: list[slice], rng: np.random.Generator) -> float:
     """Probability of as many positives, or of as few, by the scores alone."""
     sides = []
     for positive, judged, share_of in (

@@ -29,6 +29,7 @@ from purecover.engines.files import check_different, check_one_format, matching
 from purecover.report.compare import compare_scores
 from purecover.report.many import Job, ManyReports, run_job
 from purecover.report.pipeline import evaluate
+from purecover.report.settings import gathered
 from purecover.report.tasks import Part, refusal
 
 LARGE = 500_000_000
@@ -123,7 +124,7 @@ def evaluate_counted(
                 scores = list(columns.score)
                 source["columns"] = {"score": scores, "labeled": used["labeled"]}
                 how = settings | {"score": scores, "negative_label": negative}
-                return compare_scores(frame, used["labeled"], **how), source
+                return compare_scores(frame, used["labeled"], **gathered(how)), source
             counting = {
                 "keep": settings.get("threshold"),
                 "one_sided": by is not None,
@@ -140,7 +141,7 @@ def evaluate_counted(
             raise
     if by is not None:
         return _by_group(_in_order(counts), used["score"], settings), source
-    return evaluate(counts[None], **settings), source
+    return evaluate(counts[None], **gathered(settings)), source
 
 
 def _with_labels(

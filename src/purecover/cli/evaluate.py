@@ -15,6 +15,7 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import CommandError, show
 from purecover.exceptions import PurecoverError
+from purecover.report.settings import gathered
 
 if TYPE_CHECKING:
     from purecover.cli.files import Request
@@ -92,7 +93,7 @@ def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
     several = len(rows.score_columns) > 1
     call: Any = pu.compare_scores if several else pu.evaluate
     scores = rows.score_columns if several else rows.scores
-    return call(scores, **rows.companions, **settings)
+    return call(scores, **gathered({**rows.companions, **settings}))
 
 
 def exit_code(found: Any, given: Mapping[str, Any]) -> int:
@@ -194,14 +195,13 @@ def evaluate_many(file: str, /, **given: Any) -> int:
     from purecover.cli.files import name_of
 
     output.check_outputs(given, "csv html", not_this=file)
-    tasks = _read_tasks(file, given)
+    tasks, negative = _read_tasks(file, given), -1 if "negative_label" in given else None
     found = pu.evaluate_many(
         tasks.data,
         tasks.labels if tasks.by is None else tasks.labels[0],
         score=tasks.scores,
         by=tasks.by,
-        negative_label=-1 if "negative_label" in given else None,
-        **chosen(given, _MANY),
+        **gathered({"negative_label": negative, **chosen(given, _MANY)}),
     )
     found = replace(found, rows=(*found, *tasks.refused))
     labels = [*tasks.labels, *dict.fromkeys(row.task for row in tasks.refused)]

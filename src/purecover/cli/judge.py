@@ -19,6 +19,7 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
 from purecover.exceptions import PurecoverError
+from purecover.report.settings import gathered
 
 if TYPE_CHECKING:
     from purecover.audit.judging import Judging
@@ -284,7 +285,7 @@ def _summary(
         lines += [f"  {line}" for line in remarks(judging)]
         how = chosen(given, "threshold review") | rows.beside
         judged = judging.judged()
-        report = pu.evaluate(rows.scores, judged=judged, progress=False, **how)
+        report = pu.evaluate(rows.scores, judged=judged, **gathered({**how, "progress": False}))
         lines += ["", *map(fill, headline(report).lines[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")

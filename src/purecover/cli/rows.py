@@ -24,8 +24,9 @@ from purecover.cli.options import BESIDE
 from purecover.cli.output import STDIO, CommandError, option
 from purecover.exceptions import PurecoverError
 from purecover.report import pipeline
-from purecover.report.pipeline import ReportSettings, Request, ScoredRows, Shares, make_report
+from purecover.report.pipeline import Request, ScoredRows, Shares, make_report
 from purecover.report.results import PUReport
+from purecover.report.settings import ReportSettings
 
 if TYPE_CHECKING:
     from purecover.audit.designs import JudgedRows
@@ -265,8 +266,7 @@ def prepare(
     """Read the file, and determine alpha and beta from the options."""
     asked = Request.among({**given, "n_resamples": 500, **settings}, can_vary=can_vary)
     read = read_rows(file, Columns.among(given), judged=given.get("judged"))
-    if read.judged is not None:
-        asked.check_design(read.judged)
+    asked.check_design(read.judged)
     labels = pipeline.read_labels(size=read.scores.size, **read.companions)
     rows = labels.count(read.scores)
     verdicts = None if read.judged is None else labels.judged_rows(read.scores)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict
 import numpy as np
 
 from purecover._inputs import Tabular, labeled_value, refuse_frame, response_scores
-from purecover._parameters import Parameters, parameter, unexpected
+from purecover._parameters import Parameters, again, parameter, unexpected
 from purecover._typing import ArrayLike
 from purecover._validation import bad_type, public, require, show
 from purecover.counts import ScoreCounts
@@ -234,9 +234,7 @@ class Display(Tabular, ABC):
 class RowOptions(Parameters):
     """Parameters of rows in addition to their scores and labels."""
 
-    positive_label: object = parameter(
-        None, "object", "The value that means labeled, where it cannot be read off."
-    )
+    positive_label: object = again("positive_label")
     sample_weight: ArrayLike = parameter(
         None, "array-like of shape (n_samples,)", "Weights of the rows."
     )

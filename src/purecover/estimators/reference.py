@@ -29,6 +29,7 @@ from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.features import features_of, group_scores
+from purecover.estimators.inclusion import inclusion_bound
 from purecover.estimators.label_curve import (
     Posterior,
     alpha_of,
@@ -37,7 +38,6 @@ from purecover.estimators.label_curve import (
     draw_cells,
     solve_label_curve,
 )
-from purecover.estimators.inclusion import inclusion_bound
 from purecover.estimators.replicates import NamedEnds, ends_of_draws
 from purecover.intervals.resampling import thinned_to_draw
 from purecover.posterior.knowledge import N_DRAWS, N_GROUPS, SEED, Knowledge, middle_of
@@ -62,6 +62,7 @@ the scores win."""
 
 N_POOL = 2**16
 """Pairs of alpha and beta by similar problems."""
+
 
 @dataclass(frozen=True, eq=False)
 class SimilarProblems:

@@ -90,9 +90,7 @@ def measure_posterior(
     # What needs no smooth ratio is that of the formula, and its draws are moved there.
     prior = proportions.prior(given.target, counts)
     plain = tuple(each for each in wanted if each.name == "roc_auc" or each.kind == "probability")
-    estimates = formulas.compute_metrics(
-        plain, formulas.view_of(roc, roc_pr, counts), prior, given
-    )
+    estimates = formulas.compute_metrics(plain, formulas.view_of(roc, roc_pr, counts), prior, given)
     middle = job.of(knowledge.at_mode(proportions.alpha, proportions.beta).split(data))[0]
     for name, estimate in estimates.items():
         values[name] = values[name] + np.nan_to_num(estimate - middle[name])
@@ -242,5 +240,3 @@ class _Measures:
             share = self.data.labeled_share
             return share * beta + (1 - share) * alpha
         return alpha
-
-

@@ -609,9 +609,7 @@ def measure_replicates(
         )
         values |= found
         target = formulas.target_of(first[-1], proportions, counts)
-        drawn_numbers = numbers_of_rows(
-            counts, place, *_shares_of_rows(drawn_rates), answers, rng
-        )
+        drawn_numbers = numbers_of_rows(counts, place, *_shares_of_rows(drawn_rates), answers, rng)
         numbers = dict(zip(NUMBERS, drawn_numbers[0], strict=True))
         of_rows = formulas.metrics_of_numbers(
             at_threshold, drawn_numbers, (drawn_rates.fpr, drawn_rates.tpr), target, given

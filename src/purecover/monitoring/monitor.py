@@ -28,6 +28,7 @@ from purecover.monitoring.text import RESULTS, monitor_page, monitor_text
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.report.pages import write_page
 from purecover.report.pipeline import evaluate
+from purecover.report.settings import gathered
 
 _MAX_THRESHOLDS = 4096
 """Distinct scores or bins that are kept of a partition."""
@@ -198,7 +199,7 @@ class ScoreMonitor(Tabular):
         level = self.settings["confidence_level"]
         found: dict[str, Any] = {"alpha": None, "beta": math.nan, "auc": None, "findings": ()}
         try:
-            report = evaluate(counts, **options)
+            report = evaluate(counts, **gathered(options))
         except IdentifiabilityError as error:
             note = str(error).partition("\n")[0]
         else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -25,13 +25,14 @@ from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
 from purecover.intervals.replicates import BootstrapResult, default_resamples
 from purecover.intervals.resampling import Replayed
-from purecover.proportions import MixtureProportions, ProportionEstimator, ProportionKeywords
+from purecover.proportions import KnownKeywords, MixtureProportions, ProportionEstimator
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
 from purecover.report.compared_rows import count_compared, read_compared, thresholds_of
 from purecover.report.pages import Paged
 from purecover.report.results import PUReport
 from purecover.report.saving import read_fields
+from purecover.report.settings import SettingKeywords
 
 if TYPE_CHECKING:
     from purecover.audit.designs import JudgedRows
@@ -267,9 +268,7 @@ def _value(report: PUReport, metric: str) -> float:
     return report.auc_direct if direct else report.metrics[metric]
 
 
-def _gaps(
-    report: BootstrapResult, base: BootstrapResult, metric: str, gain: float
-) -> FloatArray:
+def _gaps(report: BootstrapResult, base: BootstrapResult, metric: str, gain: float) -> FloatArray:
     """Return differences between replicates, around the difference between the reports."""
     with np.errstate(invalid="ignore"):
         gaps = report.replicates[metric] - base.replicates[metric]
@@ -375,8 +374,11 @@ def draw_apart(
     return drawn
 
 
-class CompareKeywords(ProportionKeywords, pipeline.SettingKeywords, total=False):
+class CompareKeywords(KnownKeywords, SettingKeywords, total=False):
     """Alpha and beta as far as they are known, and how the reports are made."""
+
+    hits: tuple[int, int] | None
+    assume: Collection[str]
 
 
 @public
@@ -391,8 +393,6 @@ def compare_scores(
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
     judged: JudgedRows | ArrayLike | str | None = None,
-    positive_label: object = None,
-    negative_label: object = None,
     threshold: float | Mapping[str, float] | None = None,
     n_resamples: int | None = None,
     **options: Unpack[CompareKeywords],
@@ -426,9 +426,6 @@ def compare_scores(
     judged : JudgedRows, array-like of shape (n,) or str, optional
         Verdicts on rows, as in :func:`evaluate`. Alpha and beta are then estimated from the score
         by which the rows were drawn.
-    positive_label, negative_label : object, optional
-        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
-        marks known negatives, if there are any.
     threshold : float or mapping of str to float, optional
         Where threshold metrics are taken, for all scores or for each; by default each score has
         its own, where its Youden index is highest.
@@ -480,15 +477,14 @@ def compare_scores(
     'good'
     """
     asked = pipeline.Request.among({**options, "n_resamples": n_resamples})
-    if judged is not None:
-        asked.check_design(judged)
+    asked.check_design(judged)
     settings = asked.settings
     if estimate_from is not None and asked.given.ways:
         must = f"left out where {asked.given.ways[0]!r} is given"
         raise valid.bad_value("estimate_from", must, valid.show(estimate_from))
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
     parts["judged"] = judged
-    labels = {"positive_label": positive_label, "negative_label": negative_label}
+    labels = vars(asked.labels)
     frame = inputs.lazy_frame(data)
     if frame is None:
         compared = read_compared(data, score, parts, labels)

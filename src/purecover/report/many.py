@@ -6,13 +6,14 @@ import hashlib
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._codec import json_text, picked, plain_fields, restored
+from purecover._inputs import LabelMeaning
 from purecover._progress import results_of, shown
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import Frozen, public
@@ -25,10 +26,8 @@ from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
 from purecover.report.pages import Paged
 from purecover.report.results import PUReport
+from purecover.report.settings import ReportSettings, SettingKeywords, spread
 from purecover.report.tasks import Part, first_line, name_columns, read_parts
-
-if TYPE_CHECKING:
-    from purecover.estimators.base import PriorEstimator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -322,7 +321,7 @@ def _report(counts: ScoreCounts, seed: int, job: Job, first: ManyRow | None) -> 
     return found.report(known.estimation, replicates, reference=seen_in)
 
 
-class ManyKeywords(pipeline.SettingKeywords, total=False):
+class ManyKeywords(SettingKeywords, total=False):
     """How the reports of all rows are made."""
 
     threshold: float | None
@@ -338,12 +337,9 @@ def evaluate_many(
     alpha: float | Mapping[Any, float] | None = None,
     beta: float | Mapping[Any, float] | None = None,
     scenario: Scenario | None = None,
-    estimator: PriorEstimator | str | None = None,
     assume: Collection[str] = (),
     estimate_from: str | None = None,
     sample_weight: ArrayLike | str | None = None,
-    positive_label: object = None,
-    negative_label: object = None,
     metrics: Collection[str] = ("roc_auc", "auc_pr", "precision", "recall"),
     min_rows: int = 10,
     n_resamples: int = 500,
@@ -371,8 +367,6 @@ def evaluate_many(
         one for all, or by task. Where alpha is not said it is estimated, once for each task.
     scenario : {"case-control", "censoring"}, optional
         How the data were drawn.
-    estimator : str or PriorEstimator, optional
-        What estimates alpha and beta where they are not known.
     assume : collection of {"pure-top", "clean-labels"}, default=()
         What you know where alpha is estimated, as in :func:`evaluate`.
     estimate_from : str, optional
@@ -380,9 +374,6 @@ def evaluate_many(
         the one with the highest observed AUC, whose ends are purest.
     sample_weight : array-like of shape (n,) or str, optional
         Non-negative weights, or their column.
-    positive_label, negative_label : object, optional
-        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
-        marks known negatives, if there are any.
     metrics : collection of str
         The metrics of the table, from ``METRICS``.
     min_rows : int, default=10
@@ -445,18 +436,20 @@ def evaluate_many(
     valid.check_jobs(n_jobs)
     min_rows = valid.check_integer("min_rows", min_rows, low=1)
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
-    checked = pipeline.ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
+    every = spread({**options, "n_resamples": n_resamples})
+    checked = ReportSettings.among(every).validated()
     own_seed = valid.kept_seed(checked.random_state)
     seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(data, labeled, score, by, sample_weight)
     if estimate_from is not None:
         valid.check_choice("estimate_from", estimate_from, columns.every_score)
-    labels = {"positive_label": positive_label, "negative_label": negative_label}
+    labels = vars(LabelMeaning.among(every))
     parts = [
         replace(part, seed=seed_of(seed, part.task, part.score))
         for part in read_parts(data, columns, labeled, sample_weight, labels, min_rows)
     ]
-    given = _given(parts, (alpha, beta), scenario, estimator, assume)
+    how = {"estimator": every["estimator"], "hits_from": every["hits_from"], "assume": assume}
+    given = _given(parts, (alpha, beta), scenario, how)
     names = _metrics(metrics, checked.top_k)
     if any(METRICS[name].kind == "probability" for name in names):
         checked = replace(checked, probabilities=True)
@@ -503,7 +496,7 @@ def _metrics(names: Any, top_k: int | None) -> tuple[str, ...]:
 
 
 def _given(
-    parts: Sequence[Part], shares: tuple[Any, Any], scenario: Any, estimator: Any, assume: Any
+    parts: Sequence[Part], shares: tuple[Any, Any], scenario: Any, how: Mapping[str, Any]
 ) -> dict[Any, dict[str, Any]]:
     """Return arguments of `evaluate` by task: alpha and beta as far as they are known."""
     tasks = list(dict.fromkeys(part.task for part in parts))
@@ -520,8 +513,8 @@ def _given(
     for task in tasks:
         own = {name: value.get(task) for name, value in by_task.items()}
         one = {**said, **own, "scenario": scenario}
-        mixed = own.get("alpha") is not None
-        one |= {"estimator": None if mixed else estimator, "assume": () if mixed else assume}
+        if own.get("alpha") is None:
+            one |= how
         known = GivenProportions(**one).validated(can_estimate=True, can_vary=True)
         if known.alpha is None:
             check_estimator(known.estimator)

@@ -11,15 +11,20 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
 from purecover import _validation as valid
 from purecover import exceptions
-from purecover._inputs import column_names, encode_labels, is_frame, lazy_frame, read_columns
-from purecover._parameters import parameter
-from purecover._progress import Progress
+from purecover._inputs import (
+    LabelMeaning,
+    column_names,
+    encode_labels,
+    is_frame,
+    lazy_frame,
+    read_columns,
+)
 from purecover._typing import (
     ArrayLike,
     BoolArray,
@@ -27,10 +32,12 @@ from purecover._typing import (
     FloatArray,
     IntArray,
     RandomState,
+    Scenario,
+    Target,
 )
 from purecover._validation import public
 from purecover.checks.base import CheckContext
-from purecover.checks.catalog import CHECKS, largest_delta, run_checks
+from purecover.checks.catalog import largest_delta, run_checks
 from purecover.counts import ScoreCounts, cut_of_top, pu_roc_curve
 from purecover.estimators import sources as origins
 from purecover.estimators.choice import check_estimator, with_clean_labels
@@ -42,7 +49,6 @@ from purecover.intervals.replicates import (
     DEFAULT_RESAMPLES,
     PROPORTIONS,
     BootstrapResult,
-    Resampling,
     default_resamples,
     measure_replicates,
 )
@@ -59,17 +65,18 @@ from purecover.proportions import (
     KnownKeywords,
     MixtureProportions,
     ProportionEstimator,
-    ProportionKeywords,
+    Range,
     UncertainProportions,
     is_pooled,
 )
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, roc_from_counts
-from purecover.recovery.metrics import Answers, MetricKeywords, MetricOptions, RecoveryOptions, View
+from purecover.recovery.metrics import Answers, MetricOptions, View
 from purecover.recovery.rates import least_delta
 from purecover.report.prices import find_prices
 from purecover.report.results import PUReport
 from purecover.report.saving import TrueFigures
+from purecover.report.settings import ReportKeywords, ReportSettings, Settings, spread
 
 if TYPE_CHECKING:
     from purecover.audit.designs import JudgedRows, ScoredLabels
@@ -82,73 +89,6 @@ GROUP_RESAMPLES = 400
 
 FOLDS = 5
 """Folds where the caller does not say how many."""
-
-
-class SettingKeywords(MetricKeywords, total=False):
-    """How reports are made."""
-
-    review: int | None
-    confidence_level: float
-    random_state: RandomState
-    ignore_checks: Collection[str]
-    progress: Progress | None
-
-
-class ReportKeywords(SettingKeywords, total=False):
-    """How the report of one score is made."""
-
-    threshold: float | None
-    n_resamples: int | None
-    at_least: Mapping[str, float] | None
-
-
-def check_at_least(name: str, value: Any) -> dict[str, float]:
-    """Return wanted values of metrics of all positives, by metric."""
-    must = "a mapping such as {'auc': 0.7}, of auc, recall or precision to shares"
-    if not isinstance(value, Mapping):
-        raise valid.bad_type(name, must, value)
-    for metric in value:
-        if metric not in ("auc", "recall", "precision"):
-            raise valid.bad_value(name, must, valid.show(metric))
-    return {metric: valid.check_real(name, least, low=0, high=1) for metric, least in value.items()}
-
-
-@dataclass(frozen=True)
-class ReportSettings(RecoveryOptions, Resampling):
-    """How a report is made; the same for all scores that are looked at."""
-
-    threshold: float | None = parameter(
-        None,
-        "float",
-        "Where threshold metrics are taken; by default where the Youden index is highest.",
-        valid.check_real,
-    )
-    review: int | None = parameter(
-        None,
-        "int",
-        """How many unlabeled rows you can review, instead of a threshold: the lowest
-        threshold is taken that flags no more of them.""",
-        partial(valid.check_integer, low=1),
-    )
-    at_least: Mapping[str, float] | None = parameter(
-        None,
-        "mapping",
-        """Values that metrics of all positives should have at least, such as ``{"auc": 0.7}``,
-        where alpha is given as a number: the report says how much easier labeled positives must
-        be for them to fall below.""",
-        check_at_least,
-    )
-    ignore_checks: Collection[str] = parameter(
-        (),
-        "collection of str",
-        "Codes of checks to silence.",
-        partial(valid.check_names, choices=CHECKS),
-    )
-
-    @property
-    def rng(self) -> np.random.Generator:
-        """A generator of random numbers, which starts anew each time where there is a seed."""
-        return valid.check_random_state(self.random_state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,25 +214,38 @@ def read_labels(
     )
 
 
-SOURCES = ("label_sources", "label_sources[1]")
-"""Both columns of ``label_sources``; complaints about both are about the first."""
+DATES, KINDS = "label_origin.dates", "label_origin.kinds"
+SOURCES = ("label_origin.sources", "label_origin.sources[1]")
+"""Both columns of sources; complaints about both are about the first."""
 
 
-def read_rows(
-    data: Any,
-    columns: Mapping[str, Any],
-    keep: float | None,
-    level: float = 0.95,
-    audit: Any = None,
-    **labels: object,
-) -> ScoredRows:
+def columns_of_origin(given: Any) -> dict[str, Any]:
+    """Return the columns in ``label_origin`` by their names in :func:`read_rows`."""
+    must = "a mapping such as {'dates': years}, of dates, kinds or sources"
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise valid.bad_type("label_origin", must, given)
+    for name in given:
+        if name not in LabelOrigin.__annotations__:
+            raise valid.bad_value("label_origin", must, valid.show(name))
+    found = {DATES: given.get("dates"), KINDS: given.get("kinds")}
+    if (sources := given.get("sources")) is None:
+        return found
+    if not isinstance(sources, (tuple, list)) or len(sources) != len(SOURCES):
+        must = "a pair of columns, one for each source"
+        raise valid.bad_type(SOURCES[0], must, sources)
+    return found | dict(zip(SOURCES, sources, strict=True))
+
+
+def read_rows(data: Any, columns: Mapping[str, Any], asked: Request) -> ScoredRows:
     """Read and count scores, a frame of any engine, or counts.
 
     ``columns`` are arrays like the scores or, with a frame, names of columns. No bin lies across
-    the threshold ``keep``. The number of positives by two sources has an interval of ``level``.
-    If an ``audit`` is of these very rows, its answers are theirs.
+    the threshold asked for. If an audit is of these very rows, its answers are theirs.
     """
-    columns = dict(columns)
+    columns, labels = dict(columns), vars(asked.labels)
+    asked.check_design(columns["judged"])
     if isinstance(data, ScoreCounts):
         if columns.pop("judged", None) is not None:
             hint = "pass the scores, or proportions=audit.combine(judged, scores, labeled)"
@@ -304,10 +257,10 @@ def read_rows(
             columns["judged"] = None
         names = _column_names(data, columns)
         if lazy_frame(data) is not None:
-            needs = ("groups", "truth", "judged", "label_dates", "label_kinds", *SOURCES)
+            needs = ("groups", "truth", "judged", DATES, KINDS, *SOURCES)
             refuse_with_lazy({**names, "judged": drawn}, *needs)
-            return ScoredRows(count_lazy(data, names, labels, keep))
-        found = read_columns(data, names, may_lack=("label_dates", "label_kinds"))
+            return ScoredRows(count_lazy(data, names, labels, asked.settings.threshold))
+        found = read_columns(data, names, may_lack=(DATES, KINDS))
         columns = {name: found.get(name) for name in columns}
         columns["judged"] = columns["judged"] if isinstance(drawn, str) else drawn
         data = columns["score"]
@@ -320,26 +273,27 @@ def read_rows(
         )
     valid.check_alignment(data, columns["labeled"])
     scores = valid.as_real_vector("scores", data)
-    origin = ("label_dates", "label_kinds", *SOURCES)
-    dates, kinds, one, two = (columns.pop(name, None) for name in origin)
+    dates, kinds, one, two = (columns.pop(name, None) for name in (DATES, KINDS, *SOURCES))
     marks = read_labels(size=scores.size, **columns, **labels)
-    for name, given in (("label_dates", dates), ("label_kinds", kinds), ("label_sources", one)):
+    for name, given in ((DATES, dates), (KINDS, kinds), (SOURCES[0], one)):
         # Their tests count rows, each as independent of the others.
         if given is not None and (marks.weight is not None or marks.group is not None):
             raise valid.bad_value(name, "left out with 'sample_weight' or 'groups'", "both")
     test = number = None
     if dates is not None:
-        test = origins.date_test(scores, marks.positive, dates, "label_dates")
+        test = origins.date_test(scores, marks.positive, dates, DATES)
     if one is not None:
         one, two = (encode_labels(s, scores.size, parameter=SOURCES[0])[0] for s in (one, two))
         if differ := int(((one | two) != marks.positive).sum()):
             must = "two columns of which at least one marks each labeled row, and none another"
-            raise valid.bad_value("label_sources", must, f"{differ:,} rows that differ")
-        number = origins.count_by_two_sources(one, two, scores, confidence_level=level)
+            raise valid.bad_value(SOURCES[0], must, f"{differ:,} rows that differ")
+        number = origins.count_by_two_sources(
+            one, two, scores, confidence_level=asked.settings.confidence_level
+        )
     judged = None if marks.judged is None else marks.judged_rows(scores)
     by_kind = None if kinds is None else compare_judged_kinds(kinds, scores, marks, judged)
     rows = replace(marks.count(scores), judged=judged, dates=test, sources=number, kinds=by_kind)
-    seen = getattr(audit, "judged", None)
+    seen = getattr(asked.given.proportions, "judged", None)
     if seen is not None and marks.data(scores).checksum == seen.design.checksum:
         rows = replace(rows, answered=marks.answered(scores, seen))
     return rows
@@ -351,7 +305,7 @@ def compare_judged_kinds(
     """Compare the kinds of labeled rows with those of positives that judges found."""
     if judged is None:
         hint = "few labels of a kind can mean few positives of it; judge rows (audit.draw)"
-        raise valid.bad_value("label_kinds", "given with judged rows", "none", hint)
+        raise valid.bad_value(KINDS, "given with judged rows", "none", hint)
     from purecover.audit.designs import ScoredLabels
 
     design, found = judged.design, np.zeros(scores.size, dtype=bool)
@@ -360,14 +314,6 @@ def compare_judged_kinds(
         return None
     strata = ScoredLabels(scores, marks.positive, marks.negative).strata(design.cuts)
     return origins.compare_label_kinds(kinds, marks.positive, found, strata)
-
-
-def pair_of_sources(given: Any) -> dict[str, Any]:
-    """Return both columns of ``label_sources`` by their names in :func:`read_rows`."""
-    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 2:
-        must = "a pair of columns: for each of two sources, whether it labels the row"
-        raise valid.bad_type("label_sources", must, given)
-    return dict(zip(SOURCES, given, strict=True))
 
 
 def count_lazy(
@@ -472,7 +418,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Request:
-    """Validated options: settings of a report, and what is known of alpha and beta.
+    """Validated options: settings of a report, what is known of alpha and beta, what labels mean.
 
     ``estimator`` finds them where they are not known.
     """
@@ -480,10 +426,12 @@ class Request:
     settings: ReportSettings
     given: GivenProportions
     estimator: PriorEstimator | None
+    labels: LabelMeaning
 
     @classmethod
     def among(cls, options: Mapping[str, Any], *, can_vary: bool = True) -> Self:
-        """Read options of `evaluate`."""
+        """Read options of `evaluate`; those in ``settings`` may also have their names."""
+        options = spread(options)
         settings = ReportSettings.among(options).validated()
         given = GivenProportions.among(options).validated(can_estimate=True, can_vary=can_vary)
         if settings.at_least and not given.is_number:
@@ -491,13 +439,15 @@ class Request:
             hint = "an estimate of alpha assumes labels at random, which is what at_least doubts: "
             hint += "pass alpha, or judge rows (audit.judge_hidden)"
             raise valid.bad_value("at_least", must, valid.show(dict(settings.at_least)), hint)
-        return cls(settings, given, None if given.ways else check_estimator(given.estimator))
+        estimator = None if given.ways else check_estimator(given.estimator)
+        return cls(settings, given, estimator, LabelMeaning.among(options))
 
     def check_design(self, judged: Any) -> None:
         """Complain about verdicts of which nobody says how their rows were drawn."""
         from purecover.audit.designs import JudgedRows
 
-        if not isinstance(judged, JudgedRows) and RANDOM_VERDICTS not in self.given.assume:
+        known = judged is None or isinstance(judged, JudgedRows)
+        if not known and RANDOM_VERDICTS not in self.given.assume:
             raise valid.bad_value(
                 "judged",
                 "rows with their design",
@@ -963,8 +913,12 @@ def make_report(
     return replace(report, prices=find_prices(rows.counts, now, knowledge, threshold))
 
 
-class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):
-    """Alpha and beta as far as they are known, and how the report is made."""
+class LabelOrigin(TypedDict, total=False):
+    """Columns that say how the labels came about."""
+
+    dates: ArrayLike | str
+    kinds: ArrayLike | str
+    sources: tuple[ArrayLike | str, ArrayLike | str]
 
 
 @public
@@ -977,12 +931,22 @@ def evaluate(
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
     judged: JudgedRows | ArrayLike | str | None = None,
-    label_dates: ArrayLike | str | None = None,
-    label_kinds: ArrayLike | str | None = None,
-    label_sources: tuple[ArrayLike | str, ArrayLike | str] | None = None,
-    positive_label: object = None,
-    negative_label: object = None,
-    **options: Unpack[EvaluateKeywords],
+    label_origin: LabelOrigin | None = None,
+    alpha: float | Range | None = None,
+    beta: float | Range | None = None,
+    proportions: MixtureProportions | UncertainProportions | None = None,
+    prior: float | Range | None = None,
+    label_frequency: float | Range | None = None,
+    scenario: Scenario | None = None,
+    hits: tuple[int, int] | None = None,
+    assume: Collection[str] = (),
+    target: Target = "population",
+    threshold: float | None = None,
+    review: int | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    random_state: RandomState = 0,
+    settings: Settings | None = None,
 ) -> PUReport:
     """Recover how good a classifier really is, with intervals and checks.
 
@@ -1014,21 +978,18 @@ def evaluate(
         random sample of all unlabeled ones, and the judged labeled rows of all labeled ones.
         Alpha and beta come from scores and verdicts together, as in
         :func:`purecover.audit.combine`.
-    label_dates : array-like of shape (n,) or str, optional
-        When each labeled row was labeled, as evidence for or against labels at random (check
-        PU023); see :func:`purecover.estimators.compare_label_dates`. It changes no metric.
-    label_kinds : array-like of shape (n,) or str, optional
-        The kind of each row, such as a species group, if some rows are ``judged``: check PU025
-        compares the kinds of labeled rows with those of positives found; see
-        :func:`purecover.estimators.compare_label_kinds`. It changes no metric.
-    label_sources : pair of array-like of shape (n,) or of str, optional
-        For each of two sources, whether it labels the row; together they mark the labeled rows.
-        Check PU024 compares the number of positives they imply with alpha; see
-        :func:`purecover.estimators.count_by_two_sources`. They change no metric.
-    positive_label, negative_label : object, optional
-        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
-        marks known negatives, if there are any.
-    **options
+    label_origin : mapping, optional
+        Evidence for or against labels at random, which changes no metric: an array or a column
+        for each of these names. ``"dates"``: when each labeled row was labeled (check PU023; see
+        :func:`purecover.estimators.compare_label_dates`). ``"kinds"``: the kind of each row, such
+        as a species group, if some rows are ``judged`` (check PU025; see
+        :func:`purecover.estimators.compare_label_kinds`). ``"sources"``: a pair of columns, for
+        each of two sources whether it labels the row; together they mark the labeled rows (check
+        PU024; see :func:`purecover.estimators.count_by_two_sources`).
+    alpha, beta, proportions, prior, label_frequency, scenario, hits, assume
+    target, threshold, review
+    confidence_level, n_resamples, random_state
+    settings
 
     Returns
     -------
@@ -1064,9 +1025,26 @@ def evaluate(
     >>> abs(report.estimation.proportions.alpha - 0.25) < 0.1
     True
     """
-    asked = Request.among(options)
-    if judged is not None:
-        asked.check_design(judged)
+    # Each step takes what the one before it found; those after the shares are in `make_report`.
+    asked = Request.among(
+        {
+            "alpha": alpha,
+            "beta": beta,
+            "proportions": proportions,
+            "prior": prior,
+            "label_frequency": label_frequency,
+            "scenario": scenario,
+            "hits": hits,
+            "assume": assume,
+            "target": target,
+            "threshold": threshold,
+            "review": review,
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "random_state": random_state,
+            "settings": settings,
+        }
+    )
     columns = {
         "score": score,
         "labeled": labeled,
@@ -1074,21 +1052,11 @@ def evaluate(
         "groups": groups,
         "truth": truth,
         "judged": judged,
-        "label_dates": label_dates,
-        "label_kinds": label_kinds,
+        **columns_of_origin(label_origin),
     }
-    if label_sources is not None:
-        columns |= pair_of_sources(label_sources)
-    rows = read_rows(
-        scores,
-        columns,
-        asked.settings.threshold,
-        asked.settings.confidence_level,
-        asked.given.proportions,
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
-    return asked.report(rows)
+    rows = read_rows(scores, columns, asked)
+    shares = asked.shares(rows.counts, rows.judged)
+    return make_report(rows, shares, asked.settings)
 
 
 class ModelKeywords(KnownKeywords, ReportKeywords, total=False):
@@ -1109,11 +1077,8 @@ def evaluate_model(
     combine: Combine = "auto",
     fit_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
-    prior_estimator: PriorEstimator | str | None = None,
     sample_weight: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
-    positive_label: object = None,
-    negative_label: object = None,
     **options: Unpack[ModelKeywords],
 ) -> PUReport:
     """Find out how good a kind of model really is, from features and labels.
@@ -1136,16 +1101,10 @@ def evaluate_model(
         ``combine`` or ``fit_params`` given, that model is cross-fitted too.
     groups : array-like of shape (n,) or str, optional
         Which rows depend on each other. They are kept together in folds, and resampled together.
-    prior_estimator : PriorEstimator or str, optional
-        The estimator of alpha and beta, from the scores of the model; the ``estimator`` of
-        :func:`evaluate`.
     sample_weight : array-like of shape (n,) or str, optional
         Weights of the rows in the metrics. To train with weights, put them in ``fit_params``.
     truth : array-like of shape (n,) or str, optional
         True classes, shown next to the corrected metrics. No model sees them.
-    positive_label, negative_label : object, optional
-        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
-        marks known negatives, if there are any.
     **options
 
     Returns
@@ -1194,18 +1153,13 @@ def evaluate_model(
     from purecover.models.examples import check_as_long, check_seed, read_examples
 
     own = cv is None and method == combine == "auto"
-    if options.get("probabilities") is True:
+    asked = Request.among(options)
+    if asked.settings.probabilities:
         method = "predict_proba" if method == "auto" else method
         combine = "raw" if combine == "auto" else combine
     folding: Any = {"cv": FOLDS if cv is None else cv, "method": method, "combine": combine}
     folding |= {"fit_params": fit_params, "n_jobs": n_jobs}
     check_settings(estimator, **folding)
-    asked = Request.among(options)
-    if prior_estimator is not None:
-        if asked.given.ways:
-            must = f"left out where {asked.given.ways[0]!r} is given"
-            raise valid.bad_value("prior_estimator", must, valid.show(prior_estimator))
-        asked = replace(asked, estimator=check_estimator(prior_estimator, "prior_estimator"))
     # A seed itself, so that folds and bootstrap draw as they would alone.
     seed = check_seed(asked.settings.random_state)
     asked = replace(asked, settings=replace(asked.settings, random_state=seed))
@@ -1215,8 +1169,7 @@ def evaluate_model(
         groups=groups,
         truth=truth,
         sample_weight=sample_weight,
-        positive_label=positive_label,
-        negative_label=negative_label,
+        **vars(asked.labels),
     )
     if examples.truth is not None:
         check_as_long("truth", valid.to_numpy("truth", examples.truth).size, examples.n_rows)
@@ -1226,8 +1179,7 @@ def evaluate_model(
         sample_weight=examples.weight,
         groups=examples.groups,
         truth=examples.truth,
-        positive_label=positive_label,
-        negative_label=negative_label,
+        **vars(asked.labels),
     )
     formulas.resolve_metrics(None, labels.count(np.zeros(examples.n_rows)).counts, asked.settings)
     scores, description = unseen_scores(estimator, examples, own=own, random_state=seed, **folding)
