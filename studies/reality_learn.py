@@ -21,7 +21,7 @@ from studies._reality_learning import Lessons, counts_of, folds, grow, read_less
 
 from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import COUPLING, KIND, Reference
+from purecover.estimators.reference import KIND, Reference
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCH = (1.4, 0.9)
@@ -37,13 +37,10 @@ def judge(model: Reference, lessons: Lessons, stretch: Sequence[float]) -> Any:
     for x, problem in zip(lessons.x, lessons.problems, strict=True):
         features = dict(zip(lessons.names, x, strict=True))
         draws = model.similar(features, _curve(features, rng)).draws(N_DRAWS, rng)
-        delta = np.sort(draws[:, 1] - draws[:, 0])
+        delta = draws[:, 1] - draws[:, 0]
         counts = counts_of(problem)
-        # As in a report, a sample with a high observed AUC is met with a large delta.
         error = np.sqrt(max(counts.auc_pu_variance, 0.0))
         chance = rng.standard_normal(N_DRAWS)
-        score = COUPLING * chance + np.sqrt(1 - COUPLING**2) * rng.standard_normal(N_DRAWS)
-        delta[np.argsort(score)] = delta.copy()
         auc = (0.5 + (counts.auc_pu - 0.5 + error * chance) / delta).clip(0, 1)
         scores = [
             interval_score(np.quantile(values, [0.025, 0.975]), true)

@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 import purecover as pu
 from purecover.posterior.draws import (
+    PROPOSED,
     Posterior,
     Verdicts,
     binomial_quantile,
@@ -47,12 +48,14 @@ def pool(n: int = 4000, *, noisy: bool = True) -> Any:
 
 
 def drawn(ratio: LabelRatio, n: int = 400, seed: int = 0, **known: Any) -> Posterior:
-    return draw_posterior(ratio, pool(), n, np.random.default_rng(seed), **known)
+    rng = np.random.default_rng(seed)
+    return draw_posterior(ratio, ratio.draw(PROPOSED * n, rng), pool(), rng, **known)
 
 
 def drawn_at(ratio: LabelRatio, alpha: float, n: int = 400, beta: float = 1.0) -> Posterior:
     pairs = np.tile((alpha, beta), (n, 1))
-    return draw_posterior(ratio, pairs, n, np.random.default_rng(0), exact=True)
+    rng = np.random.default_rng(0)
+    return draw_posterior(ratio, ratio.draw(PROPOSED * n, rng), pairs, rng, exact=True)
 
 
 def areas(found: Posterior) -> Any:
@@ -191,7 +194,8 @@ class TestEvidence:
         pairs = pool(20_000, noisy=False)
         inside = np.abs(pairs[:, 0] - ALPHA) < reach
         rng = np.random.default_rng(0)
-        found = draw_posterior(ratio, pairs, 400, rng, allowed=inside)
+        proposed = ratio.draw(PROPOSED * 400, rng)
+        found = draw_posterior(ratio, proposed, pairs, rng, allowed=inside)
         assert np.abs(found.shares[:, 0] - ALPHA).max() < reach
         exact = drawn_at(ratio, ALPHA)
         for level in (0.025, 0.5, 0.975):
@@ -282,7 +286,8 @@ class TestCoverage:
                 yes = int(rng.hypergeometric(hidden.sum(), n_top - hidden.sum(), n))
                 pairs = np.column_stack((rng.uniform(0.02, 0.5, 4000), np.ones(4000)))
                 verdicts = [Verdicts(top, n, yes)]
-                drawn = draw_posterior(ratio, pairs, 500, rng, verdicts=verdicts)
+                proposed = ratio.draw(PROPOSED * 500, rng)
+                drawn = draw_posterior(ratio, proposed, pairs, rng, verdicts=verdicts)
             tpr, fpr = WORLD.tpr(lowest), WORLD.fpr(lowest)
             share = alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
             number = drawn.count_positive(top, rng) if known == "alpha" else None

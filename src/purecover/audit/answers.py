@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from math import ceil
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
@@ -32,7 +33,8 @@ from purecover.exceptions import ContradictionError
 from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval, check_level
 from purecover.posterior.draws import Posterior, Verdicts, binomial_quantile
-from purecover.posterior.knowledge import N_GROUPS, SEED, Knowledge, groups_with, middle_of
+from purecover.posterior.knowledge import N_GROUPS, Knowledge, groups_with, middle_of
+from purecover.posterior.ratio import SEED
 from purecover.proportions import TOP, Basis, GivenProportions, MixtureProportions
 from purecover.recovery.rates import rounded_down
 
@@ -40,8 +42,8 @@ N_RESAMPLES = 1000
 """Replicates of an estimator that draws none."""
 
 ENOUGH = 1000
-"""Pairs in a range that are enough; where fewer lie there, it is narrow, and pairs are spread evenly
-over it."""
+"""Pairs in a range that are enough; where fewer lie there, it is narrow, and pairs are spread
+evenly over it."""
 
 CONFLICT = 0.05
 """Verdicts that the scores make less likely than this contradict them."""
@@ -84,7 +86,7 @@ class Strata(NamedTuple):
         """Return the groups of each stratum, none of which lies across a cut."""
         reached = [int((counts.thresholds >= cut).sum()) for cut in self.cuts]
         edges = [0, *reached, counts.n_thresholds]
-        return [slice(*pair) for pair in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(*pair) for pair in pairwise(edges)]
 
     def verdicts(self, groups: list[slice]) -> list[Verdicts]:
         """Return the verdicts in each stratum, whose groups are given."""
@@ -582,9 +584,7 @@ def _intervals(shares: FloatArray, level: float) -> dict[str, Interval]:
     return {name: interval_of(each, level) for name, each in values.items()}
 
 
-def that_say_something(
-    given: GivenProportions, counts: ScoreCounts, *, audited: bool
-) -> GivenProportions:
+def that_say_something(given: GivenProportions, counts: ScoreCounts) -> GivenProportions:
     """Leave out the ranges that exclude nothing that would count without them, and empty hits.
 
     What says nothing changes nothing then, to the last digit.

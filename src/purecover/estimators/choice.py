@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import numpy as np
 from purecover._typing import CountArray, FloatArray
 from purecover._validation import bad_type, check_choice
 from purecover.counts import ScoreCounts
-from purecover.posterior.knowledge import Knowledge
+from purecover.intervals.interval import Interval
+from purecover.posterior.knowledge import Knowledge, middle_of
 from purecover.proportions import MixtureProportions
 
 if TYPE_CHECKING:  # estimators bring scikit-learn, which a report with a known alpha does without
@@ -69,15 +72,25 @@ class KnownBeta:
 
     def __init__(self, estimator: PriorEstimator, beta: float) -> None:
         self.estimator, self.beta = estimator, float(beta)  # any kind of number
-        a = estimator.proportions_.unlabeled_inclusion
+        alpha = estimator.proportions_.unlabeled_inclusion * self.beta
+        if self.knowledge is not None:
+            alpha = middle_of(self.knowledge.posterior().shares)[0]
         origin = f"{full_name(estimator)}, beta given"
-        self.proportions_ = MixtureProportions(a * self.beta, self.beta, origin)
+        self.proportions_ = MixtureProportions(alpha, self.beta, origin)
 
-    @property
+    @cached_property
     def knowledge(self) -> Knowledge | None:
         """What the posterior of the estimator follows from, with the known beta; if it has one."""
         own = getattr(self.estimator, "knowledge", None)
         return None if own is None else replace(own, pool=with_beta(own.pool, self.beta))
+
+    def interval(self, *, confidence_level: float) -> Mapping[str, Interval]:
+        """Return intervals of alpha, beta and delta by the posterior."""
+        from purecover.estimators.replicates import ends_of_draws, named_intervals
+
+        drawn: Any = self.knowledge
+        ends = ends_of_draws(drawn.posterior().shares, confidence_level)
+        return named_intervals(self.proportions_, ends, confidence_level, "posterior quantiles")
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray

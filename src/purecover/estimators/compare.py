@@ -17,7 +17,13 @@ from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator, prior_estimators
-from purecover.estimators.choice import KnownBeta, default_estimator, full_name, with_clean_labels
+from purecover.estimators.choice import (
+    KnownBeta,
+    default_estimator,
+    full_name,
+    with_beta,
+    with_clean_labels,
+)
 from purecover.estimators.comparison import PriorComparison, PriorRow
 from purecover.estimators.noisy import NoisyLabels
 from purecover.estimators.parameters import clone
@@ -214,12 +220,14 @@ def _with_intervals(
     try:
         if method == "posterior" and fitted is estimator:
             return replace(row, intervals=estimator.interval(confidence_level=level))
+        if isinstance(fitted, KnownBeta) and resampler is None and fitted.knowledge is not None:
+            return replace(row, intervals=fitted.interval(confidence_level=level))
         with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
             # All estimators see the same replicates.
             rng = np.random.default_rng(seed)
             draws = estimator._replicates(method, resampler, n_resamples, rng)
         if isinstance(fitted, KnownBeta):
-            draws = replace(draws, proportions=fitted.of_draws(draws.proportions))
+            draws = replace(draws, proportions=with_beta(draws.proportions, fitted.beta))
         intervals = draws.intervals(fitted.proportions_, level)
     except PurecoverError as error:
         note = f"no interval: {str(error).splitlines()[0]}"

@@ -40,7 +40,8 @@ from purecover.estimators.label_curve import (
 )
 from purecover.estimators.replicates import NamedEnds, ends_of_draws
 from purecover.intervals.resampling import thinned_to_draw
-from purecover.posterior.knowledge import N_DRAWS, N_GROUPS, SEED, Knowledge, middle_of
+from purecover.posterior.knowledge import N_DRAWS, N_GROUPS, Knowledge, middle_of
+from purecover.posterior.ratio import SEED
 
 Cells = tuple[FloatArray, FloatArray, FloatArray]
 """Alpha, beta and weight of the cells of the posterior of the label curve."""

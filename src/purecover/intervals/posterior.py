@@ -24,7 +24,8 @@ from purecover.intervals.replicates import (
 )
 from purecover.intervals.resampling import BLOCK, GroupResampler
 from purecover.posterior.draws import PROPOSED, Posterior
-from purecover.posterior.knowledge import N_DRAWS, SEED, Knowledge, groups_with
+from purecover.posterior.knowledge import N_DRAWS, Knowledge, groups_with
+from purecover.posterior.ratio import SEED
 from purecover.proportions import is_pooled
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc

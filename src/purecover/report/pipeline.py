@@ -469,7 +469,7 @@ class Request:
         if given.ranges or given.hits is not None:
             from purecover.audit.answers import that_say_something
 
-            given = that_say_something(given, counts, audited=judged is not None)
+            given = that_say_something(given, counts)
         if judged is not None and given.ways:
             must = f"left out where {given.ways[0]!r} is given"
             raise valid.bad_value("judged", must, "judged rows")
@@ -503,9 +503,10 @@ def estimate_shares(
         raise exceptions.IdentifiabilityError(
             f"{{function}} cannot estimate alpha and beta. {error}"
         ) from error
-    found, diagnostics = estimator.proportions_, estimator.diagnostics_
-    used = given.estimated(replace(found, origin=full_name(estimator)))
     beta = given.known_beta
+    again = estimator if beta is None else KnownBeta(estimator, beta)
+    found, diagnostics = again.proportions_, estimator.diagnostics_
+    used = given.estimated(replace(found, origin=full_name(estimator)))
     beta_estimated = beta is None and estimator.estimates_beta
     p_value = probability = None
     if beta is None:
@@ -534,7 +535,6 @@ def estimate_shares(
     )
     if "beta" in given.ranges:
         return _within_beta(counts, given, estimate)
-    again = estimator if beta is None else KnownBeta(estimator, beta)
     return used, Estimation(estimate, again)
 
 
@@ -757,7 +757,7 @@ class Recovery:
             if drawn is not None:
                 every = drawn.intervals()
                 intervals = {name: every[name]._around(metrics[name]) for name in metrics}
-                confusion = replace(confusion, **drawn.middle_numbers())
+                confusion = replace(confusion, **drawn.middle_numbers())  # type: ignore[arg-type]
                 numbers = {
                     name: (min(low, getattr(confusion, name)), max(high, getattr(confusion, name)))
                     for name, (low, high) in drawn.number_intervals().items()
