@@ -109,7 +109,10 @@ class SimilarProblems:
         scale = np.sqrt(self.weight @ (self.log_odds - center) ** 2)
         width = SMOOTHING * scale * self.n_effective**-0.2
         a = expit(self.log_odds[problems] + width * rng.standard_normal(n - n_curve))
-        a, b = a.clip(0, self.most_a), self.noise[problems].clip(0, self.most_b)
+        a, b = (
+            a.clip(0, min(self.most_a, LARGEST_INCLUSION)),
+            self.noise[problems].clip(0, self.most_b),
+        )
         similar = np.column_stack((alpha_of(a, b), beta_of(a, b)))
         return np.asarray(rng.permutation(np.concatenate((rows, similar))))
 
@@ -207,6 +210,9 @@ def stored_reference() -> Reference:
 
 ALMOST_SURE = 0.999
 """Confidence of the bounds that pairs from anywhere lie below."""
+
+LARGEST_INCLUSION = 0.99
+"""Where nearly all rows are positive, nothing tells labeled from unlabeled ones."""
 
 WIDEST_DELTA = 0.35
 """If the interval of delta is wider, the scores do not determine alpha and beta."""
@@ -385,11 +391,11 @@ def uniform_draws(
 ) -> FloatArray:
     """Draw alpha and beta anywhere that the scores allow: half with clean labels, half without."""
     most = inclusion_bound(counts, confidence_level=ALMOST_SURE)
-    a = rng.uniform(0, min(most, 0.999), n)
+    a = rng.uniform(0, min(most, LARGEST_INCLUSION), n)
     if beta is not None:
         return np.column_stack((a * beta, np.full(n, beta)))
     most = inclusion_bound(counts.flipped(), confidence_level=ALMOST_SURE)
-    b = rng.uniform(0, min(most, 0.999), n)
+    b = rng.uniform(0, min(most, LARGEST_INCLUSION), n)
     b *= np.arange(n) % 2
     return np.column_stack((alpha_of(a, b), beta_of(a, b)))
 

@@ -60,6 +60,21 @@ class Knowledge:
         """Whether alpha and beta are uncertain."""
         return bool((self.pool != self.pool[0]).any())
 
+    def is_of(self, counts: ScoreCounts) -> bool:
+        """Whether the groups are groups of these rows."""
+        return (
+            counts.n_thresholds >= self.counts.n_thresholds
+            and bool(np.isin(self.counts.thresholds, counts.thresholds).all())
+            and self.ranks_alike(groups_with(counts, self.counts, []))
+        )
+
+    def ranks_alike(self, groups: ScoreCounts) -> bool:
+        """Whether as many rows are in each of these groups, whatever their scores are."""
+        return all(
+            np.array_equal(getattr(self.counts, side), getattr(groups, side))
+            for side in ("labeled", "unlabeled")
+        )
+
     def posterior(self, n: int = N_DRAWS) -> Posterior:
         """Return n draws; the same ones, or some of the same, each time."""
         if n < N_DRAWS:

@@ -364,12 +364,11 @@ def draw_apart(
     n_resamples: int,
 ) -> dict[str, BootstrapResult]:
     """Return draws of each model as a report of its own has them, with the same alpha and beta."""
-    pairs = estimator.knowledge.posterior(n_resamples).shares
     drawn = {}
     for name, one in found.items():
         own = estimator
         if name != reference:
-            own = pipeline.SharedPairs.of(one.rows.counts, pairs)
+            own = pipeline.SharedPairs.like(estimator.knowledge, one.rows.counts, n_resamples)
         drawn[name] = one.resample(own, n_resamples, 0)
     return drawn
 
@@ -520,7 +519,7 @@ def compare_scores(
         draw = partial(draw_pairs, found, rows, again, reference, n_resamples)
         replicates, estimation = pipeline.draw_replicates(draw, estimation)
         own = replicates
-        if hasattr(again, "knowledge") and replicates is not None:
+        if getattr(again, "knowledge", None) is not None and replicates is not None:
             own = draw_apart(found, again, reference, n_resamples)
     reports = {}
     for name, one in found.items():

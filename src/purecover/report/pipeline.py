@@ -59,6 +59,7 @@ from purecover.intervals.resampling import (
     thinned_to_draw,
 )
 from purecover.posterior.knowledge import N_GROUPS, Knowledge
+from purecover.posterior.ratio import LabelRatio
 from purecover.proportions import (
     RANDOM_VERDICTS,
     GivenProportions,
@@ -392,6 +393,14 @@ class SharedPairs:
         """Return them for the groups of the other score."""
         return cls(Knowledge.of(thinned_to_draw(counts, N_GROUPS, None), pairs, exact=True))
 
+    @classmethod
+    def like(cls, other: Knowledge, counts: ScoreCounts, n: int) -> Self:
+        """Return the n draws from other knowledge, or that itself where scores rank rows alike."""
+        groups = thinned_to_draw(counts, N_GROUPS, None)
+        if other.ranks_alike(groups):
+            return cls(replace(other, ratio=LabelRatio(groups)))
+        return cls.of(counts, other.posterior(n).shares)
+
     def proportions_many(
         self, _counts: ScoreCounts, labeled: CountArray, _unlabeled: CountArray
     ) -> FloatArray:
@@ -671,6 +680,11 @@ class Recovery:
         }
         recovered = self.roc, self.roc_pr
         knowledge = getattr(estimator, "knowledge", None)
+        if knowledge is not None and not knowledge.is_of(self.rows.counts):
+            # What was judged of other rows bounds nothing here.
+            knowledge = SharedPairs.of(
+                self.rows.counts, knowledge.posterior(n_resamples).shares
+            ).knowledge
         # Scores that are compared are measured on the same replicates.
         if knowledge is not None and (resampler is None or isinstance(resampler, GroupResampler)):
             return measure_posterior(

@@ -22,10 +22,10 @@ from purecover._validation import Frozen, public
 from purecover.counts import PURoc, ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval
-from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
+from purecover.intervals.replicates import POSTERIOR, PROPORTIONS, BootstrapResult
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, blended, pr_from_roc, recover_roc
-from purecover.recovery.metrics import MetricOptions, RecoveredMetrics
+from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 
 if TYPE_CHECKING:
     from purecover.report.document import SavedBootstrap, SavedEnds, SavedReport, SavedTruth
@@ -135,7 +135,9 @@ def read_fields(source: Source, data: object) -> dict[str, Any]:
         optimism=optimism,
         answers=saved.confusion.answers,
     )
-    pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
+    known = saved.metrics.recovered.get("auc_pr")
+    areas = None if known is None else (known, metrics.observed["auc_pr"])
+    pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area, areas=areas)
     _check_derived(source, saved, counts, roc, metrics, optimism)
     _check_ranges(source, saved)
     names = [metric.name for metric in wanted]
@@ -194,6 +196,11 @@ def _check_derived(
         roc, counts, metrics.threshold, optimism=optimism, answers=saved.confusion.answers
     )
     used |= {f"confusion.{name}": getattr(confusion, name) for name in ("tp", "fp", "fn", "tn")}
+    if saved.bootstrap is not None and saved.bootstrap.method.startswith(POSTERIOR):
+        of_draws = _draws_of(saved, metrics)
+        used = {path: value for path, value in used.items() if path not in of_draws} | {
+            path: value for path, value in of_draws.items() if value is not None
+        }
     if saved.contradicted:
         used = dict.fromkeys(used, math.nan)
     for path, value in (seen | used).items():
@@ -207,6 +214,18 @@ def _check_derived(
         if not near and not (math.isnan(number) and math.isnan(value)):
             must = f"{value:.9g}, as its counts, alpha and beta imply"
             raise source.complaint(path, must, valid.show(got))
+
+
+def _draws_of(saved: SavedReport, metrics: RecoveredMetrics) -> dict[str, float | None]:
+    """Return what is a median of draws, and what it must be: the middle of its interval."""
+    found: dict[str, float | None] = {}
+    for name in metrics:
+        if name != "roc_auc" and METRICS[name].kind != "probability":
+            own = saved.intervals.get(name)
+            found[f"metrics.recovered.{name}"] = None if own is None else own.estimate
+    for name in ("tp", "fp", "fn", "tn"):
+        found[f"confusion.{name}"] = None
+    return found
 
 
 def _check_ranges(source: Source, saved: SavedReport) -> None:
