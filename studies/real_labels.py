@@ -7,7 +7,7 @@ grew: events of the first ten of 24 years [3]_, the first half of the films that
 defects that were fixed within six months of a release [5]_. Classifiers learn labeled against
 unlabeled rows; every row is scored by a model that did not see it, in random folds, and for species
 in spatial blocks, too. What is kept are counts per score bin of labeled, hidden positive and
-negative rows: ``studies/reality/people.npz``.
+negative rows: ``studies/reality/people.npz``. Families of other kinds: ``studies.families``.
 
 ``python -m studies.real_labels`` judges reports on them: the AUC of positives like the labeled
 ones, of hidden positives and of all. The prior of theta leaves out the regions and the disease in
@@ -207,7 +207,8 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 def problems(task: Task) -> list[dict[str, Any]]:
     """Counts per bin for each classifier and way of making folds."""
-    found = []
+    found, right = [], task.labeled & task.positive
+    kind = np.select([right, task.labeled, task.positive], [0, 1, 2], 3)
     for design, block in enumerate((None, task.block)[: 1 if task.block is None else 2]):
         folds = StratifiedKFold if block is None else StratifiedGroupKFold
         split = list(
@@ -217,7 +218,7 @@ def problems(task: Task) -> list[dict[str, Any]]:
             scores = out_of_fold(make, task.features, task.labeled, split)
             found.append(
                 {
-                    **counted(scores, np.select([task.labeled, task.positive], [0, 2], 3)),
+                    **counted(scores, kind),
                     "table": task.name,
                     "cut": "random folds" if block is None else "spatial blocks",
                     "scorer": name,

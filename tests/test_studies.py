@@ -53,6 +53,40 @@ def worlds(monkeypatch):
     return study("_worlds", monkeypatch)
 
 
+def test_families_agree_with_themselves_and_keep_two_apart(monkeypatch):
+    families = study("families", monkeypatch)
+    seen = []
+    for problem in families.load_families():
+        seen.append((problem.table, problem.scorer))
+        assert problem.table.partition("/")[0] not in families.HELD_OUT
+        assert problem.alpha == problem.unlabeled_positive.sum() / problem.n_unlabeled
+        assert problem.beta == problem.labeled_positive.sum() / problem.n_labeled >= 0.75
+        hidden, right = problem.unlabeled_positive.sum(), problem.labeled_positive.sum()
+        assert hidden >= families.FEW
+        assert right >= families.LEAST_LABELED
+        assert problem.auc == pytest.approx(
+            families.auc(problem.positive[::-1], problem.negative[::-1]), abs=1e-3
+        )
+    assert len(set(seen)) == len(seen)
+    assert {name.partition("/")[0] for name, _ in seen} == set(families.FAMILIES)
+    for family in families.HELD_OUT:
+        kept = families.load_problems(families.part_of(family))
+        assert {each.table.partition("/")[0] for each in kept} == {family}
+
+
+def test_labels_that_the_truth_denies_are_counted_as_wrong(monkeypatch):
+    families = study("families", monkeypatch)
+    rng = np.random.default_rng(0)
+    positive = np.arange(300) < 100
+    labeled = np.isin(np.arange(300), [*range(40), *range(100, 110)])
+    features = rng.normal(size=(300, 2)) + positive[:, None]
+    for each in families.problems(families.task("a/b", "tags", features, labeled, positive)):
+        assert each["counts"].sum(axis=1).tolist() == [40, 10, 60, 190]
+    assert families.is_fit(families.task("a/b", "tags", features, labeled, positive))
+    labeled[110:115] = True
+    assert not families.is_fit(families.task("a/b", "tags", features, labeled, positive))
+
+
 IRREGULAR = {"two clusters", "rounded normal"}
 
 
