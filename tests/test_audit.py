@@ -13,11 +13,15 @@ from scipy.stats import beta as beta_distribution
 from scipy.stats import norm
 
 import purecover as pu
-from purecover.audit.answers import ANYWHERE, Outlook, Strata, uniform_draws, weigh
+from purecover.audit.answers import Outlook, Strata
 from purecover.audit.designs import JudgedRows
+from purecover.estimators.reference import ANYWHERE, LARGEST_INCLUSION, uniform_draws
 from purecover.exceptions import ContradictionError, InvalidInputError, InvalidTypeError
+from purecover.posterior.draws import Posterior
+from purecover.posterior.knowledge import Knowledge
+from purecover.posterior.ratio import LabelRatio
 
-MANY = 10**9
+MANY = 10**7
 """Rows of a stratum, of which the shares have no sampling error."""
 
 
@@ -25,6 +29,14 @@ def strata(unlabeled, labeled, *, judged, positive, labeled_judged=None, labeled
     none = np.zeros(len(unlabeled), dtype=int)
     given = [unlabeled, labeled, judged, positive, labeled_judged, labeled_positive]
     return Strata(*(none if each is None else np.array(each) for each in given))
+
+
+def weighed(shares: np.ndarray, rows: Strata) -> Posterior:
+    """Draws with two groups of scores, each a stratum."""
+    counts = pu.ScoreCounts.from_counts([2, 1], rows.n_labeled, rows.n_unlabeled)
+    verdicts = rows.verdicts([slice(0, 1), slice(1, 2)])
+    pool = np.random.default_rng(0).permutation(shares)
+    return Knowledge(LabelRatio(counts), pool, verdicts).posterior(40_000)
 
 
 def flat(n: int, *, clean: bool = True) -> np.ndarray:
@@ -46,14 +58,14 @@ def test_with_a_flat_prior_alpha_is_a_scaled_beta(k: int, n: int) -> None:
         judged=[n, 0],
         positive=[k, 0],
     )
-    shares = flat(20_000)
-    weight = np.ones(len(shares))
-    found = weigh(shares, weight, rows, 100_000, np.random.default_rng(0))
+    found = weighed(flat(20_000), rows)
     tails = [0.025, 0.25, 0.5, 0.75, 0.975]
     expected = betaincinv(k + 1, n - k + 1, tails) * f_u / f_l
-    np.testing.assert_allclose(np.quantile(found.shares[:, 0], tails), expected, atol=2e-3)
+    np.testing.assert_allclose(np.quantile(found.shares[:, 0], tails), expected, atol=4e-3)
     purity = betaincinv(k + 1, n - k + 1, tails)
-    np.testing.assert_allclose(np.quantile(found.purity[:, 0], tails), purity, atol=6e-3)
+    np.testing.assert_allclose(
+        np.quantile(found.share_positive(slice(0, 1)), tails), purity, atol=0.01
+    )
 
 
 def test_labeled_verdicts_agree_with_brute_force() -> None:
@@ -67,8 +79,7 @@ def test_labeled_verdicts_agree_with_brute_force() -> None:
         labeled_positive=[6, 3],
     )
     shares = flat(200, clean=False)
-    weight = np.ones(len(shares))
-    found = weigh(shares, weight, rows, 60_000, np.random.default_rng(0))
+    found = weighed(shares, rows)
     likelihood = []
     for alpha, beta in shares:
         tpr = ((1 - alpha) * f_l - (1 - beta) * f_u) / (beta - alpha)
@@ -93,7 +104,7 @@ def test_pooled_strata_agree_with_brute_force() -> None:
     alphas, shifts = np.linspace(0.02, 0.34, 33), np.linspace(-8, 8, 401)
     rows = strata(MANY * f_u, MANY * f_l, judged=n, positive=k)
     shares = np.column_stack((alphas, np.ones(33)))
-    found = weigh(shares, np.ones(33), rows, 60_000, np.random.default_rng(0))
+    found = weighed(shares, rows)
     # Integrated over alpha, the spread (by its quantiles) and both shifts.
     spreads = 0.7 * np.tan(np.pi / 2 * (np.arange(400) + 0.5) / 400)
     evidence, total = np.zeros(2), 0.0
@@ -117,7 +128,8 @@ def test_pooled_strata_agree_with_brute_force() -> None:
 def test_impossible_verdicts_have_no_posterior() -> None:
     rows = strata([50, 50], [50, 50], judged=[5, 0], positive=[3, 0], labeled_judged=[5, 0])
     shares = np.column_stack((np.full(9, 0.2), np.ones(9)))
-    assert weigh(shares, np.ones(9), rows, 10, np.random.default_rng(0)) is None
+    with pytest.raises(ContradictionError, match="no alpha and beta that the verdicts allow"):
+        weighed(shares, rows)
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +157,7 @@ def test_judged_rows_narrow_what_the_scores_leave_open(sample, design) -> None:
     for interval, rows in zip(both.n_positive, both.judged.design.n_unlabeled, strict=True):
         assert 0 <= interval.low <= interval.high <= rows
     draws = both.draws(20_000)
-    np.testing.assert_array_equal(draws, both.draws(20_000, np.random.default_rng(0)))
+    np.testing.assert_array_equal(draws, both.draws(2000))
     assert draws.mean(axis=0) == pytest.approx(
         [both.proportions.alpha, both.proportions.beta], abs=0.01
     )
@@ -297,10 +309,9 @@ def test_what_answers_would_do_is_known_for_a_beta_distribution() -> None:
 def test_figures_of_the_draws_fit_each_other(sample, beta) -> None:
     both, counts = combine(sample, judge(sample, 30), beta=beta), sample.counts
     found = {
-        name: both.figure(name, counts)
-        for name in ("alpha", "positives", "precision", "recall", "auc")
+        name: both.figure(name) for name in ("alpha", "positives", "precision", "recall", "auc")
     }
-    alpha, beta = both.draws(20_000, np.random.default_rng(0)).T
+    alpha, beta = both.draws(2000).T
     assert found["alpha"].mean() == pytest.approx(alpha.mean(), abs=0.003)
     np.testing.assert_allclose(found["positives"], 5000 * found["alpha"])
     above = (sample.scores >= both.judged.design.cuts[0]) & ~sample.labeled
@@ -351,7 +362,7 @@ def test_draws_from_anywhere_reach_the_bounds_evenly(sample, beta, flat) -> None
     drawn = uniform_draws(counts, beta, 20_000, np.random.default_rng(0))
     alpha, found = drawn.T
     most_a, most_b = (
-        min(pu.estimators.inclusion_bound(each), 0.999)  # never all of them
+        min(pu.estimators.inclusion_bound(each, confidence_level=0.999), LARGEST_INCLUSION)
         for each in (counts, counts.flipped())
     )
     evenly = (np.arange(20_000) + 0.5) / 20_000
@@ -488,7 +499,7 @@ def test_the_plan_for_high_scores_is_what_the_audit_needs(sample, figure: str) -
     widths = []
     for seed in range(4):
         both = combine(sample, judge(sample, n, figure=figure, random_state=seed, **cut))
-        alpha, beta = both.draws(8000, np.random.default_rng(0)).T
+        alpha, beta = both.draws(8000).T
         area = (0.5 + (sample.counts.auc_pu - 0.5) / (beta - alpha)).clip(0, 1)
         low, high = np.quantile(area, [0.025, 0.975])
         found = {"alpha": both.alpha.width, "precision": both.purity[0].width, "auc": high - low}

@@ -163,11 +163,10 @@ def test_one_estimate_serves_all(estimated: pu.report.ScoreComparison) -> None:
     assert estimated.estimated_from == "good"  # the highest observed AUC
     alone = pu.evaluate(SCORES["good"], LABELED, n_resamples=0)
     assert estimated.proportions.alpha == alone.proportions.alpha
-    replicates = [report.bootstrap.replicates for report in estimated.reports.values()]
-    for share in ("alpha", "beta", "delta"):
-        for other in replicates[1:]:
-            np.testing.assert_array_equal(other[share], replicates[0][share])
-    assert np.ptp(replicates[0]["alpha"]) > 0
+    drawn = estimated.reports["good"].bootstrap.replicates["alpha"]
+    assert np.ptp(drawn) > 0
+    for report in estimated.reports.values():
+        assert np.isin(report.bootstrap.replicates["alpha"], drawn).all()
     for name, report in estimated.reports.items():
         assert report.proportions is estimated.proportions
         assert report.estimation.notes[-1].endswith("estimated from the scores in 'good'")

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import spearmanr
 
 import purecover as pu
 from purecover.estimators import LabelCurve, ReferencePosterior
 from purecover.estimators.features import features_of, group_scores
 from purecover.estimators.label_curve import solve_label_curve
-from purecover.estimators.reference import COUPLING, N_DRAWS, stored_reference
+from purecover.estimators.reference import N_DRAWS, stored_reference
 
 SAMPLE = pu.simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
 
@@ -117,16 +116,15 @@ def test_similar_problems_are_weighed_as_documented(clean: bool) -> None:
         there = model.similar(features | {"width_delta": width}, cells, clean=clean)
         most = min(0.85, 1.5 * float(there.weight @ model.pure))
         assert there.curve_weight == pytest.approx(factor * most)
-    drawn = found.draws(20_000, np.random.default_rng(0))
-    assert (drawn[:, 1] == 1).mean() == pytest.approx(found.clean_probability, abs=0.01)
 
 
-def test_the_estimate_is_the_mean_of_the_draws() -> None:
+def test_the_estimate_is_the_median_of_the_draws() -> None:
     for clean in ("weigh", "always"):
         fitted = ReferencePosterior(clean=clean).fit(SAMPLE.counts)
-        mean = fitted.draws(N_DRAWS).mean(axis=0)
+        alpha, beta = fitted.draws(N_DRAWS).T
         found = fitted.proportions_
-        assert (found.alpha, found.beta) == pytest.approx(tuple(mean), abs=1e-12)
+        assert found.alpha == pytest.approx(np.median(alpha), abs=1e-9)
+        assert found.beta - found.alpha == pytest.approx(np.median(beta - alpha), abs=1e-9)
 
 
 def test_draws_obey_the_bounds_and_known_clean_labels() -> None:
@@ -138,23 +136,6 @@ def test_draws_obey_the_bounds_and_known_clean_labels() -> None:
     assert (clean.draws(500)[:, 1] == 1).all()
     assert clean.proportions_.beta == 1
     assert 0 < free.diagnostics_["clean_probability"] < 1
-
-
-def test_replicates_that_came_out_high_by_chance_are_corrected_less() -> None:
-    fitted = ReferencePosterior().fit(SAMPLE.counts)
-    counts, n = SAMPLE.counts, 2000
-    rng = np.random.default_rng(0)
-    labeled = rng.multinomial(300, counts.labeled / 300, n)
-    unlabeled = rng.multinomial(3000, counts.unlabeled / 3000, n)
-    drawn = fitted.proportions_many(counts, labeled, unlabeled)
-    above = np.cumsum(unlabeled, axis=1) - unlabeled / 2
-    observed = 1 - (labeled * above).sum(axis=1) / (300 * 3000)
-    delta = drawn[:, 1] - drawn[:, 0]
-    assert spearmanr(observed, delta).statistic == pytest.approx(COUPLING, abs=0.08)
-    # They are draws from the posterior all the same.
-    own = np.diff(fitted.draws(4000), axis=1)[:, 0]
-    levels = [0.05, 0.25, 0.5, 0.75, 0.95]
-    np.testing.assert_allclose(np.quantile(delta, levels), np.quantile(own, levels), atol=0.03)
 
 
 WORLDS: dict[str, tuple[Any, Any, float]] = {

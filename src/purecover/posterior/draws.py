@@ -18,6 +18,7 @@ from scipy.special import bdtrik, expit, logit, xlog1py, xlogy
 
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
+from purecover.exceptions import ContradictionError
 from purecover.posterior.purity import EDGE, NEGLIGIBLE, Purity, purity_of
 from purecover.posterior.ratio import LabelRatio, RatioDraws
 
@@ -241,6 +242,11 @@ def draw_posterior(
             labeled = share[:, each.groups] * label_ratio[:, each.groups]
             right = _mean_share(1 - purity.wrong[:, each.groups], labeled)
             weight += each.log_likelihood(right)
+    if not np.isfinite(weight.max()):
+        raise ContradictionError(
+            "{function} finds no alpha and beta that the verdicts allow.\n"
+            "Hint: leave beta out if labels may be wrong, or look at the verdicts again"
+        )
     weight = np.exp(weight - weight.max())
     # From here on all draws count the same, so that figures are plain quantiles.
     kept = evenly(weight, len(weight) // PROPOSED)

@@ -198,8 +198,9 @@ class LabelRatio:
             mode, gain, value = mode + step, new - value, new
             if gain < _CLOSE:
                 break
-        covariance = np.linalg.inv(curvature(self._labeled_share(mode)))
-        return mode, np.linalg.cholesky(covariance)
+        # A root of the inverse from one of the curvature, which many rows make very large.
+        root = np.linalg.cholesky(curvature(self._labeled_share(mode)))
+        return mode, np.linalg.inv(root).T
 
     @cached_property
     def at_mode(self) -> tuple[FloatArray, FloatArray]:
