@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import bdtrik, expit, logit, xlog1py, xlogy
+from scipy.special import bdtrik, expit, logit, logsumexp, ndtri, xlog1py, xlogy
 
-from purecover._typing import BoolArray, FloatArray, IntArray
+from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
 from purecover.exceptions import ContradictionError
 from purecover.posterior.purity import EDGE, NEGLIGIBLE, Purity, purity_of
 from purecover.posterior.ratio import LabelRatio, RatioDraws
+from purecover.posterior.tables import Tables
 
 TEMPER = 0.3
 """Power of the likelihood by which shares that had to be moved count less.
@@ -55,17 +56,24 @@ class Verdicts(NamedTuple):
         Rows with a verdict, and those of them that are positive.
     labeled : bool
         Whether the rows are labeled.
+    errors : tuple of float
+        Share of the negatives that are judged positive, and of the positives judged negative.
     """
 
     groups: slice
     judged: int
     positive: int
     labeled: bool = False
+    errors: tuple[float, float] = (0.0, 0.0)
+
+    def judged_positive(self, share: FloatArray) -> FloatArray:
+        """Return the share of the rows that are judged positive, where this share is positive."""
+        return self.errors[0] + (1 - sum(self.errors)) * share
 
     def log_likelihood(self, share: FloatArray) -> FloatArray:
         """Return the logarithm of the probability of the verdicts, up to a constant."""
-        missed = self.judged - self.positive
-        return np.asarray(xlogy(self.positive, share) + xlog1py(missed, -share))
+        seen, missed = self.judged_positive(share), self.judged - self.positive
+        return np.asarray(xlogy(self.positive, seen) + xlog1py(missed, -seen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +100,12 @@ class Posterior:
         Which of the proposed draws each one is.
     n_effective : float
         Number of draws of equal weight with the same information.
+    log_evidence : float
+        Logarithm of the mean weight of the proposed draws: what is known is the more likely, the
+        higher it is above that of draws without it.
+    labels : ndarray of shape (n, n_groups), optional
+        Share of the right labels that is in each group, where positives like the labeled ones do
+        not follow from ``like_labeled``, since people chose what to label.
     """
 
     ratio: LabelRatio
@@ -103,13 +117,68 @@ class Posterior:
     spread: FloatArray
     chosen: IntArray
     n_effective: float
+    log_evidence: float = 0.0
+    labels: FloatArray | None = None
 
     @cached_property
     def rates(self) -> tuple[FloatArray, FloatArray]:
         """False- and true-positive rates of positives like the labeled ones, after (0, 0)."""
+        if self.labels is not None:
+            return _passed(self.unlabeled * (1 - self.positive)), _passed(self.labels)
         positive = self.unlabeled * self.like_labeled
         tpr, fpr = (_passed(side) for side in (positive, self.unlabeled - positive))
         return fpr, tpr
+
+    @cached_property
+    def expected(self) -> Tables:
+        """Tables of these very rows, with expected numbers instead of drawn ones."""
+        labeled, unlabeled = self.ratio.counts.labeled, self.ratio.counts.unlabeled
+        return Tables(
+            labeled=labeled * (1 - self.wrong),
+            wrong=labeled * self.wrong,
+            hidden=unlabeled * self.positive,
+            negative=unlabeled * (1 - self.positive),
+        )
+
+    def of_population(self) -> Tables:
+        """Return the tables of the population, for as many rows as there are."""
+        counts, beta = self.ratio.counts, self.shares[:, 1:]
+        positive = self.unlabeled * self.positive
+        negative = self.unlabeled - positive
+        # Wrong labels went to negatives at random.
+        wrong = (1 - beta) * negative / np.maximum(negative.sum(axis=1, keepdims=True), 1e-300)
+        return Tables(
+            labeled=counts.n_labeled * beta * np.diff(self.rates[1], axis=1),
+            wrong=counts.n_labeled * wrong,
+            hidden=counts.n_unlabeled * positive,
+            negative=counts.n_unlabeled * negative,
+        )
+
+    def of_rows(
+        self,
+        rng: np.random.Generator,
+        judged: IntArray | None = None,
+        found: IntArray | None = None,
+        errors: tuple[float, float] = (0.0, 0.0),
+    ) -> Tables:
+        """Return the tables of these very rows.
+
+        ``judged`` and ``found`` are verdicts on unlabeled rows by group, as in
+        :meth:`count_positive`, and ``errors`` their error rates as in :class:`Verdicts`. Verdicts
+        that do not err are never contradicted.
+        """
+        counts, share = self.ratio.counts, self.positive
+        rows = counts.unlabeled
+        yes = np.zeros(rows.size) if found is None else np.asarray(found, dtype=np.float64)
+        no = np.zeros(rows.size) if judged is None else np.asarray(judged - yes, dtype=np.float64)
+        hidden = yes + binomial(rng.random(share.shape), (rows - yes - no).clip(0), share)
+        if any(errors):
+            seen = errors[0] + (1 - sum(errors)) * share
+            right = binomial(rng.random(share.shape), yes, (1 - errors[1]) * share / seen)
+            missed = binomial(rng.random(share.shape), no, errors[1] * share / (1 - seen))
+            hidden += right - yes + missed
+        wrong = binomial(rng.random(share.shape), counts.labeled, self.wrong)
+        return Tables(counts.labeled - wrong, wrong, hidden, rows - hidden)
 
     @cached_property
     def labeled(self) -> FloatArray:
@@ -128,7 +197,8 @@ class Posterior:
 
     def part(self, kept: slice | IntArray) -> Posterior:
         """Return some of the draws."""
-        names = ("unlabeled", "like_labeled", "positive", "wrong", "shares", "spread", "chosen")
+        names = ["unlabeled", "like_labeled", "positive", "wrong", "shares", "spread", "chosen"]
+        names += [] if self.labels is None else ["labels"]
         return replace(self, **{name: getattr(self, name)[kept] for name in names})
 
     @cached_property
@@ -149,6 +219,10 @@ class Posterior:
         units = self.ratio.units
         rows = units[0] * counts.labeled + units[1] * counts.unlabeled
         part = rows / np.bincount(within, rows)[within]
+        labels = self.labels
+        if labels is not None:
+            in_group = np.maximum(np.bincount(within, counts.labeled)[within], 1e-300)
+            labels = labels[:, within] * (counts.labeled / in_group)
         return replace(
             self,
             ratio=replace(self.ratio, counts=counts),
@@ -156,6 +230,7 @@ class Posterior:
             like_labeled=self.like_labeled[:, within],
             positive=self.positive[:, within],
             wrong=self.wrong[:, within],
+            labels=labels,
         )
 
     def share_positive(self, groups: slice = slice(None)) -> FloatArray:
@@ -198,6 +273,7 @@ def draw_posterior(
     verdicts: Sequence[Verdicts] = (),
     allowed: BoolArray | None = None,
     exact: bool = False,
+    shifts: bool = True,
 ) -> Posterior:
     """Draw from the posterior of alpha, beta and the positives of every group.
 
@@ -218,6 +294,8 @@ def draw_posterior(
         Pairs of the pool that ranges leave.
     exact : bool, default=False
         Whether alpha and beta are given, so that no pair counts less than another.
+    shifts : bool, default=True
+        Whether verdicts in several strata may show that labels are no random sample.
 
     Returns
     -------
@@ -227,7 +305,8 @@ def draw_posterior(
     verdicts = together(verdicts)
     share, label_ratio, weight = proposed
     strata = [each for each in verdicts if not each.labeled]
-    expected = _expected_likelihood(verdicts, strata, pool, ratio)
+    shifts = shifts and len(strata) > 1
+    expected = _expected_likelihood(verdicts, shifts, pool, ratio)
     with np.errstate(divide="ignore"):
         log = expected if allowed is None else expected + np.log(allowed)
     # Verdicts choose pairs already here: after thirty answers few of the pool would be left.
@@ -235,19 +314,20 @@ def draw_posterior(
     purity = purity_of(pool[pairs], share, label_ratio, ratio.normal_score)
     if not exact:
         weight = weight + TEMPER * _fit_lost(ratio, label_ratio, pool[pairs], purity)
-    shifted = _Shifts.draw(purity.positive, share, strata, rng)
+    shifted = _Shifts.draw(purity.positive, share, strata, rng, shifts)
     weight = weight + shifted.log_weight - expected[pairs]
     for each in verdicts:
         if each.labeled:
             labeled = share[:, each.groups] * label_ratio[:, each.groups]
             right = _mean_share(1 - purity.wrong[:, each.groups], labeled)
             weight += each.log_likelihood(right)
-    if not np.isfinite(weight.max()):
+    most = weight.max()
+    if not np.isfinite(most):
         raise ContradictionError(
             "{function} finds no alpha and beta that the verdicts allow.\n"
             "Hint: leave beta out if labels may be wrong, or look at the verdicts again"
         )
-    weight = np.exp(weight - weight.max())
+    weight = np.exp(weight - most)
     # From here on all draws count the same, so that figures are plain quantiles.
     kept = evenly(weight, len(weight) // PROPOSED)
     alpha = pool[pairs[kept], 0]
@@ -263,6 +343,7 @@ def draw_posterior(
         spread=shifted.spread[kept],
         chosen=kept,
         n_effective=float(weight.sum() ** 2 / (weight**2).sum()),
+        log_evidence=float(most + np.log(weight.mean()) + logsumexp(log) - np.log(log.size)),
     )
 
 
@@ -286,9 +367,9 @@ def _fit_lost(
 
 def together(verdicts: Sequence[Verdicts]) -> list[Verdicts]:
     """Add up verdicts on the same groups: ten answers are worth what five and five are."""
-    found: dict[tuple[int | None, int | None, bool], Verdicts] = {}
+    found: dict[tuple[Any, ...], Verdicts] = {}
     for each in verdicts:
-        key = each.groups.start, each.groups.stop, each.labeled
+        key = each.groups.start, each.groups.stop, each.labeled, each.errors
         other = found.get(key, each._replace(judged=0, positive=0))
         found[key] = each._replace(
             judged=each.judged + other.judged, positive=each.positive + other.positive
@@ -296,13 +377,15 @@ def together(verdicts: Sequence[Verdicts]) -> list[Verdicts]:
     return [each for each in found.values() if each.judged]
 
 
-def evenly(weight: FloatArray, n: int) -> IntArray:
+def evenly(weight: FloatArray, n: int, first: float = 0.5) -> IntArray:
     """Choose n draws with these weights, each as often as it should be, but for less than one.
 
-    Equal weights choose as many from everywhere, whatever they are.
+    Equal weights choose as many from everywhere, whatever they are. ``first`` is the place of the
+    first in its part: 1/4 is the middle of a draw where there are twice as many, so that no last
+    digit decides between neighbors.
     """
     passed = np.cumsum(weight)
-    places = (np.arange(n) + 0.5) / n * passed[-1]
+    places = (np.arange(n) + first) / n * passed[-1]
     return np.searchsorted(passed, places, side="right").clip(0, weight.size - 1)
 
 
@@ -315,6 +398,42 @@ def binomial_quantile(place: FloatArray, n: float, share: FloatArray) -> FloatAr
     with np.errstate(invalid="ignore"):
         found = np.ceil(bdtrik(place, n, share.clip(1e-12, 1 - 1e-12)))
     return np.asarray(np.nan_to_num(found, nan=0.0).clip(0, n))
+
+
+LARGE = 9.0
+"""Variance from which a binomial number is taken from the normal distribution."""
+
+
+def binomial(place: FloatArray, n: CountArray, share: FloatArray) -> FloatArray:
+    """Return numbers like :func:`binomial_quantile`, for tables of many of them.
+
+    Small ones are exact. Large ones are those of a normal distribution, corrected for skewness, and
+    may be one too high or too low.
+    """
+    place, n, share = np.broadcast_arrays(place, n, share)
+    # The rarer outcome is counted.
+    swapped = share > 0.5
+    rare = np.where(swapped, 1 - share, share)
+    place = np.where(swapped, 1 - place, place)
+    variance = n * rare * (1 - rare)
+    normal = ndtri(place)
+    skewed = normal * np.sqrt(variance) + (1 - 2 * rare) * (normal**2 - 1) / 6
+    number = np.rint(n * rare + skewed).clip(0, n)
+
+    few = np.flatnonzero(variance < LARGE)
+    trials, share, place = n.flat[few], rare.flat[few], place.flat[few]
+    chance = (1 - share) ** trials
+    passed, count = chance.copy(), np.zeros(few.size)
+    at, step = np.flatnonzero((place > passed) & (trials > 0)), 0
+    while at.size:
+        chance[at] *= (trials[at] - step) / (step + 1) * share[at] / (1 - share[at])
+        passed[at] += chance[at]
+        step += 1
+        count[at] = step
+        # The last digits of a sum may stay below a place next to 1.
+        at = at[(place[at] > passed[at]) & (trials[at] > step)]
+    number.flat[few] = count
+    return np.asarray(np.where(swapped, n - number, number))
 
 
 class _Shifts(NamedTuple):
@@ -331,8 +450,9 @@ class _Shifts(NamedTuple):
         unlabeled: FloatArray,
         strata: Sequence[Verdicts],
         rng: np.random.Generator,
+        shifts: bool,
     ) -> _Shifts:
-        """Shift the log odds of each stratum, if there are several.
+        """Shift the log odds of each stratum, if wanted.
 
         A stratum is moved by a normal number around 0 whose spread is the same for all of them. The
         verdicts choose among :data:`SHIFTS` for the mean share of the stratum; the weight corrects
@@ -340,7 +460,7 @@ class _Shifts(NamedTuple):
         """
         n = len(positive)
         rows = np.arange(n)
-        if len(strata) < 2:
+        if not shifts:
             log_weight = np.zeros(n)
             for s in strata:
                 share = _mean_share(positive[:, s.groups], unlabeled[:, s.groups])
@@ -412,13 +532,13 @@ def _mean_share(share: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def _expected_likelihood(
-    verdicts: Sequence[Verdicts], strata: Sequence[Verdicts], pool: FloatArray, ratio: LabelRatio
+    verdicts: Sequence[Verdicts], shifts: bool, pool: FloatArray, ratio: LabelRatio
 ) -> FloatArray:
     """Return the log likelihood of verdicts by pair of alpha and beta, at the mode of the ratio."""
     alpha, beta = pool.T[:, :, None]
     a, b = alpha / beta, (1 - beta) / (1 - alpha)
     found = np.zeros(len(pool))
-    parts = []
+    strata, parts = [], []
     for each in verdicts:
         rows, ratios = (side[each.groups] for side in ratio.at_mode)
         mean_ratio, mass = _in_parts(ratios[None], rows[None])
@@ -427,10 +547,12 @@ def _expected_likelihood(
             right = (share * mass).sum(axis=1) / (a[:, 0] * (mean_ratio * mass).sum())
             found += each.log_likelihood(right.clip(UNSURE, 1 - UNSURE))
             continue
-        parts.append((share.clip(EDGE, 1 - EDGE), mass))
-        if len(strata) < 2:
+        if shifts:
+            strata.append(each)
+            parts.append((share.clip(EDGE, 1 - EDGE), mass))
+        else:
             found += each.log_likelihood((share * mass).sum(axis=1).clip(UNSURE, 1 - UNSURE))
-    if len(strata) > 1:
+    if shifts:
         found += _over_shifts(strata, parts)[0]
     return found
 

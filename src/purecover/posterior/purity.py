@@ -140,9 +140,16 @@ def _wrong_labels(
     a: FloatArray, b: FloatArray, beta: FloatArray, ratio: FloatArray, unlabeled: FloatArray
 ) -> FloatArray:
     """Return shares of negatives among the labeled, which make up 1 - beta of all of them."""
-    wrong = (b * (1 / np.maximum(ratio, 1e-9) - a) / (1 - a * b)).clip(0, 1)
-    labeled = unlabeled * ratio
-    for _ in range(2):  # again, as shares that would exceed 1 leave some to the others
-        total = (wrong * labeled).sum(axis=1, keepdims=True)
-        wrong = (wrong * (1 - beta) / np.maximum(total, 1e-12)).clip(0, 1)
+    wrong = b * (1 / np.maximum(ratio, 1e-9) - a) / (1 - a * b)
+    return adding_up(wrong, 1 - beta, unlabeled * ratio, steps=2)
+
+
+def adding_up(
+    wrong: FloatArray, total: FloatArray, labeled: FloatArray, steps: int = _LAST
+) -> FloatArray:
+    """Scale shares of negatives, so that they make up ``total`` of all labeled rows."""
+    wrong = wrong.clip(0, 1)
+    for _ in range(steps):  # again, as shares that would exceed 1 leave some to the others
+        found = (wrong * labeled).sum(axis=1, keepdims=True)
+        wrong = (wrong * total / np.maximum(found, 1e-12)).clip(0, 1)
     return np.asarray(wrong)
