@@ -100,6 +100,16 @@ def test_parts_agree_with_the_single_functions(
     assert set(report.intervals) == set(report.metrics)
 
 
+def test_the_headline_is_what_text_and_page_begin_with(report: pu.PUReport) -> None:
+    said, *more = report.headline
+    assert said.startswith(f"AUC {report.auc:.2f}")
+    assert more
+    assert said in report.to_html()
+    assert {each.topic for each in report.warnings_of_data} <= {
+        each.topic for each in report.findings if each.severity != "note"
+    } - {"threshold"}
+
+
 def test_true_figures(report: pu.PUReport, sample: pu.simulate.Sample) -> None:
     from sklearn.metrics import roc_auc_score
 

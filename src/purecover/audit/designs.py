@@ -56,16 +56,6 @@ _WORDS = {
 """Accepted spellings of a verdict: 1 is positive, 0 negative, -1 not judged."""
 
 
-ANSWERS = ".judged.csv"
-"""End of the name of a file of answers next to the file of data: scores.csv, scores.judged.csv."""
-
-
-def answers_beside(file: str | Path) -> Path:
-    """Return the file of answers that belongs to a file of data, whether it exists or not."""
-    path = Path(file)
-    return path.with_name((Path(path.name.removesuffix(".gz")).stem or path.name) + ANSWERS)
-
-
 def shown_as(names: Iterable[str]) -> dict[str, str]:
     """Return columns of data by their headings in a file, none of which is one of its own."""
     found: dict[str, str] = {}
@@ -616,19 +606,6 @@ def _alike(kept: str, given: str) -> bool:
 
 _FEWEST_DIGITS, _MOST_DIGITS = 5, 15
 """Of a number that may have been rounded."""
-
-
-def is_unanswered(file: Path, data: ScoredLabels, columns: Mapping[str, Any]) -> bool:
-    """Whether a file is, byte for byte, a sample of these data that nobody has answered."""
-    try:
-        found = AnswerFile.of(read_table(file), data)
-    except InvalidInputError:
-        return False
-    rows = np.array(found.rows, dtype=np.int64)
-    headings = shown_as(columns)
-    shown = {headings[name]: columns[headings[name]] for name in found.cells if name in headings}
-    sample = AuditDesign._of(found.kind, found.cuts, rows, data).to_csv(shown)
-    return sample.encode() == file.read_bytes()
 
 
 def _other_data(name: str, checksum: str, data: ScoredLabels) -> InvalidInputError:

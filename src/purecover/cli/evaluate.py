@@ -127,7 +127,7 @@ def exit_code(found: Any, given: Mapping[str, Any]) -> int:
 
 def shell_of(files: Sequence[str], found: Mapping[str, Any], given: Mapping[str, Any]) -> Shell:
     """Return what other commands about the same rows need: the file, columns and their meaning."""
-    from purecover.audit.designs import answers_beside
+    from purecover.cli.files import answers_beside
 
     one = files[0] if len(files) == 1 and Path(files[0]).is_file() else None
     kept = chosen(given, f"{COLUMNS} negative_label")
@@ -392,7 +392,6 @@ def evidence(file: str, /, **given: Any) -> int:
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
     """
-    from purecover.checks.catalog import warnings_of_data
     from purecover.cli.rows import prepare
     from purecover.documents.text import render_evidence_text
 
@@ -411,7 +410,7 @@ def evidence(file: str, /, **given: Any) -> int:
     document = found.to_dict() | {
         "proportions": proportions,
         "intervals": {} if report.estimation is None else report.estimation.intervals,
-        "findings": warnings_of_data(report.findings),
+        "findings": report.warnings_of_data,
     }
 
     def page() -> str:

@@ -54,8 +54,8 @@ def judge(file: str, /, **given: Any) -> int:
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
     """
-    from purecover.audit.designs import answers_beside
     from purecover.audit.judging import TEN, Judging
+    from purecover.cli.files import answers_beside
     from purecover.cli.rows import Columns, read_rows
 
     if file == STDIO:
@@ -271,7 +271,6 @@ def _summary(
 ) -> list[str]:
     """Return what was answered, what follows from it, and what to do next."""
     from purecover.audit.judging import remarks
-    from purecover.documents.summary import headline
 
     wide = min(shutil.get_terminal_size((_WIDTH, 0)).columns, _WIDTH)
     fill = partial(textwrap.fill, width=wide)
@@ -286,7 +285,7 @@ def _summary(
         how = chosen(given, "threshold review") | rows.beside
         judged = judging.judged()
         report = pu.evaluate(rows.scores, judged=judged, **gathered({**how, "progress": False}))
-        lines += ["", *map(fill, headline(report).lines[:2]), ""]
+        lines += ["", *map(fill, report.headline[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
     options = chosen(given, f"{COLUMNS} negative_label threshold review")

@@ -84,6 +84,13 @@ class ScoreComparison(Paged, Frozen):
         return tuple(self.reports)
 
     @property
+    def headline(self) -> tuple[str, ...]:
+        """The first sentences of the page: which score is ahead, and by how much."""
+        from purecover.documents.comparison import comparison_headline
+
+        return tuple(comparison_headline(self).lines)
+
+    @property
     def proportions(self) -> MixtureProportions:
         """Alpha and beta, the same for all."""
         return self.reports[self.baseline].proportions
