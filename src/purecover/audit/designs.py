@@ -28,7 +28,7 @@ from purecover._inputs import encode_labels, refuse_frame
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, cut_of_top
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import InvalidInputError, Words
 from purecover.recovery.metrics import Answers
 
 Kind = Literal["top", "random", "stratified"]
@@ -627,7 +627,7 @@ def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
     if review is None:
         return None if threshold is None else valid.check_real("threshold", threshold)
     if threshold is not None:
-        must = "left out where 'threshold' is given"
+        must = Words("left out where ", "threshold", " is given")
         raise valid.bad_value("review", must, valid.show(review))
     review = valid.check_integer("review", review, low=1, high=int(data.unlabeled.sum()))
     return cut_of_top(data.counts, review)

@@ -126,7 +126,7 @@ def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, memory, kind = argv
     show_bars.set(False)
-    output.FIELDS.set(jobs.form_fields())
+    output.FIELDS.set(jobs.FIELDS)
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))

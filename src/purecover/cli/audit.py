@@ -122,9 +122,9 @@ def _is_unanswered(file: Path, rows: FileRows, columns: Mapping[str, Any]) -> bo
     read, negative = pu.audit.JudgedRows.read_csv, rows.beside["negative_label"]
     try:
         design = read(file, rows.scores, rows.labels, negative_label=negative).design
-    except PurecoverError:
+        with file.open(encoding="utf-8", errors="replace", newline="") as lines:
+            header = next(csv.reader(lines))
+    except (PurecoverError, csv.Error):
         return False
-    with file.open(encoding="utf-8", newline="") as lines:
-        header = next(csv.reader(lines))
     sample = design.to_csv({name: columns[name] for name in header if name in columns})
     return sample.encode() == file.read_bytes()

@@ -17,7 +17,7 @@ from purecover._typing import ArrayLike, Scenario
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators import prior_estimators
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import IdentifiabilityError, Words
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import Resampling
 from purecover.monitoring import state as states
@@ -187,7 +187,8 @@ class ScoreMonitor(Tabular):
         if replacing and name == names[-1]:
             return self.partitions[:-1]
         must = "the last partition, to be replaced" if replacing else "one that was not added yet"
-        hint = None if replacing else "give another name=, or replace=True for the last one"
+        way = Words("give another ", "name=", ", or ", "replace=True", " for the last one")
+        hint = None if replacing else way
         raise valid.bad_value("name", must, valid.show(name), hint)
 
     def _evaluated(self, name: str, counts: ScoreCounts) -> states.MonitorPartition:

@@ -242,7 +242,7 @@ class PUReport(Paged, Frozen):
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """The first sentences of the page: the AUC with its interval, alpha and the scope."""
+        """The answer in a few sentences: the AUC with its interval, alpha and the scope."""
         from purecover.documents.summary import headline
 
         return tuple(headline(self).lines)
