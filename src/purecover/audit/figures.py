@@ -1,4 +1,4 @@
-"""What is known of one figure by scores and answers, and what more answers would show."""
+"""One figure by scores and answers: its interval, and the effect of more answers."""
 
 from __future__ import annotations
 
