@@ -67,6 +67,7 @@ NEEDED = {
     "intervals.replicates.Resampling": "parameters are declared once, with their checks",
     "proportions.GivenProportions": "parameters are declared once, with their checks",
     "recovery.thresholds.WITH_VALUE": "metrics that no threshold is best for",
+    "report.settings": "options by name, some of which a function takes in its settings",
     "report.pipeline": "a report at a threshold that was chosen on the same rows",
 }
 
