@@ -15,7 +15,6 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import CommandError, show
 from purecover.exceptions import PurecoverError
-from purecover.report.settings import gathered
 
 if TYPE_CHECKING:
     from purecover.cli.files import Request
@@ -90,6 +89,8 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
 
 def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
     """Return a report, or a comparison of several scores."""
+    from purecover.report.settings import gathered
+
     several = len(rows.score_columns) > 1
     call: Any = pu.compare_scores if several else pu.evaluate
     scores = rows.score_columns if several else rows.scores
@@ -193,6 +194,7 @@ def evaluate_many(file: str, /, **given: Any) -> int:
         gzipped; - reads standard input.
     """
     from purecover.cli.files import name_of
+    from purecover.report.settings import gathered
 
     output.check_outputs(given, "csv html", not_this=file)
     tasks, negative = _read_tasks(file, given), -1 if "negative_label" in given else None

@@ -19,7 +19,6 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
 from purecover.exceptions import PurecoverError
-from purecover.report.settings import gathered
 
 if TYPE_CHECKING:
     from purecover.audit.judging import Judging
@@ -271,6 +270,7 @@ def _summary(
 ) -> list[str]:
     """Return what was answered, what follows from it, and what to do next."""
     from purecover.audit.judging import remarks
+    from purecover.report.settings import gathered
 
     wide = min(shutil.get_terminal_size((_WIDTH, 0)).columns, _WIDTH)
     fill = partial(textwrap.fill, width=wide)
