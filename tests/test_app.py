@@ -22,7 +22,7 @@ from starlette.testclient import TestClient
 from tests.app_server import EXAMPLE, TOKEN, folders, running, send, start, wait_for
 
 from purecover import simulate
-from purecover.app.jobs import ReportRequest, form_fields
+from purecover.app.jobs import FIELDS, FORM, ReportRequest
 from purecover.app.server import HEADERS, Site
 from purecover.app.store import plain_name
 from purecover.cli import main, output
@@ -229,14 +229,23 @@ def test_a_report_that_cannot_be_made_says_why(
 
 def test_every_option_of_the_form_has_a_field() -> None:
     parts = {"file", "judged", "hits", "hits_from"}  # of which the form asks in several fields
-    assert set(ReportRequest.__struct_fields__) - parts <= set(form_fields())
+    assert set(ReportRequest.__struct_fields__) - parts <= set(FIELDS)
+
+
+def test_the_page_shows_the_labels_that_messages_name(client: TestClient) -> None:
+    page = client.get("/").text
+    for field, label in FORM.items():
+        tag = re.search(rf'(?:for|id)="{field}">\s*([^<]*)</label>', page)
+        assert tag is not None, field
+        assert tag[1] == label
+    assert "{{" not in page
 
 
 def test_complaints_are_about_fields_of_the_form() -> None:
     error = InvalidInputError(parameter="n_resamples", must="whole", got="--score", hint="see it")
     in_shell = "--n-resamples must be whole, got --score.\nHint: see it"
     assert (in_options(error), option("score")) == (in_shell, "--score")
-    token = output.FIELDS.set(form_fields())
+    token = output.FIELDS.set(FIELDS)
     try:
         on_page = in_shell.replace("--n-resamples", "“Resamples”")
         assert (in_options(error), option("score")) == (on_page, "“Score”")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from tests.command_line import PYTHON
 
 import purecover
 from purecover.cli import main
+from purecover.cli.options import in_options
+from purecover.exceptions import InvalidInputError, Words
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 
@@ -83,6 +86,24 @@ def test_numbers_that_are_none(message, text: str, hint: str | None) -> None:
     said = "" if hint is None else f"\nHint: {hint}"
     assert says.startswith("--alpha must be a number, or a range ")
     assert says.endswith(f", got {text!r}.{said}\n")
+
+
+def test_other_parameters_that_a_message_names_are_options_too(message) -> None:
+    both = ["--review", "5", "--threshold", "0.5", "--alpha", "0.4"]
+    assert message("evaluate", EXAMPLE, *both) == (
+        "--review must be left out where --threshold is given, got 5.\n"
+    )
+    error = InvalidInputError(
+        parameter="labeled",
+        must="two-valued",
+        got="a text with name= and 'alpha'",
+        hint=Words("pass ", "negative_label=-1", " or ", "replace=True", ", not ", "other="),
+    )
+    assert str(error).endswith("Hint: pass negative_label=-1 or replace=True, not other=")
+    assert in_options(pickle.loads(pickle.dumps(error))) == (  # noqa: S301
+        "--labeled must be two-valued, got a text with name= and 'alpha'.\n"
+        "Hint: pass --negative-label=-1 or --replace, not other"
+    )
 
 
 def test_options_by_their_older_names(capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,6 +100,17 @@ def test_parts_agree_with_the_single_functions(
     assert set(report.intervals) == set(report.metrics)
 
 
+def test_the_headline_is_the_answer_in_a_few_sentences(report: pu.PUReport) -> None:
+    said, *more = report.headline
+    assert said.startswith(f"AUC {report.auc:.3f}")
+    printed = " ".join(str(report).split())
+    assert more
+    assert all(line in printed for line in more)
+    assert {each.topic for each in report.warnings_of_data} <= {
+        each.topic for each in report.findings if each.severity != "note"
+    } - {"threshold"}
+
+
 def test_true_figures(report: pu.PUReport, sample: pu.simulate.Sample) -> None:
     from sklearn.metrics import roc_auc_score
 

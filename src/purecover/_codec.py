@@ -14,9 +14,10 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from os import PathLike
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
 
@@ -367,3 +368,18 @@ def replacing(
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def write_page(render: Callable[..., str], result: Any, path: object, title: object) -> str:
+    """Render a result as a page, and write the page to a file if one is named."""
+    if title is not None and not isinstance(title, str):
+        raise bad_type("title", "a string", title)
+    page = render(result, title=title)
+    if path is not None:
+        if not isinstance(path, str | PathLike):
+            raise bad_type("path", "the name of a file", path)
+        if not Path(path).absolute().parent.is_dir():
+            raise bad_value("path", "a file in a folder that exists", repr(str(path)))
+        with replacing(Path(path)) as file:
+            file.write(page.encode())
+    return page

@@ -15,7 +15,7 @@ from purecover import _parameters as parameters
 from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, IntArray
 from purecover._validation import public
-from purecover.exceptions import MissingDependencyError
+from purecover.exceptions import MissingDependencyError, Words
 
 
 @dataclass(frozen=True)
@@ -240,6 +240,7 @@ _NO_WORDS = frozenset(("-1", "-1.0", "false", "f", "no", "n"))
 UNLABELED_WORDS = _NO_WORDS | {"0", "0.0", "unlabeled", "unlabelled", "u", "unknown", "none"}
 UNSURE_WORDS = _NO_WORDS | _NEGATIVE_WORDS
 """Words that may mean a known negative as well as no label."""
+_NAME_IT = ("name the value that means labeled with ", "positive_label=")
 _MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
 
 
@@ -331,10 +332,10 @@ def _encode_numbers(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     if rest.size and not (
         rest.min() == rest.max() and rest.dtype.type(rest[0]) in (rest.dtype.type(0), -1)
     ):
-        hint = "name the value that means labeled with positive_label="
+        hint: str = Words(*_NAME_IT)
         distinct = set(np.unique(values).tolist())
         if distinct == {-1, 0, 1}:
-            hint = "if -1 marks known negatives, pass negative_label=-1"
+            hint = Words("if -1 marks known negatives, pass ", "negative_label=-1")
         elif len(distinct) > 10:
             hint = "were scores and labeled swapped? Scores come first"
         raise valid.bad_value(parameter, _MUST, _shown_values(values), hint)
@@ -353,10 +354,9 @@ def _encode_words(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     distinct = set(words)
     others = UNLABELED_WORDS if parameter == "labeled" else UNLABELED_WORDS | _NEGATIVE_WORDS
     if not distinct <= _LABELED_WORDS | others or len(distinct) > 2:
-        hint = "name the value that means labeled with positive_label="
-        if len(distinct) > 2:
-            # Both "no" and "unknown", say: pooling them would hide known negatives.
-            hint += " and the value of known negatives with negative_label="
+        # Both "no" and "unknown", say: pooling them would hide known negatives.
+        more = (" and the value of known negatives with ", "negative_label=")
+        hint = Words(*_NAME_IT, *(more if len(distinct) > 2 else ()))
         raise valid.bad_value(parameter, _MUST, _shown_values(values), hint)
     return np.array([word in _LABELED_WORDS for word in words], dtype=np.bool_)
 

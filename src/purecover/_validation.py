@@ -32,6 +32,7 @@ from purecover.exceptions import (
     PurecoverError,
     PurecoverWarning,
     RecoveryWarning,
+    Words,
 )
 
 LARGEST_EXACT_INTEGER = 2**53
@@ -134,7 +135,8 @@ def _check_roles(scores: Any, labeled: Any) -> None:
     if ours(above=2):  # passes on what somebody named
         return
     must = "distinct from the labels by its values or its name"
-    hint = "name both, scores=..., labeled=..., if these are decisions rather than scores"
+    why = ", if these are decisions rather than scores"
+    hint = Words("name both, ", "scores=...", ", ", "labeled=...", why)
     raise bad_value("scores", must, "0 and 1 only, and so has 'labeled'", hint)
 
 

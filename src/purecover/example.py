@@ -12,7 +12,7 @@ import numpy as np
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import Frozen
 
-__all__ = ["ExampleScores", "example_csv", "load_example"]
+__all__ = ["ExampleScores", "load_example"]
 
 _FOLDER = files("purecover") / "data"
 
@@ -84,7 +84,8 @@ def load_example() -> ExampleScores:
     >>> round(float(example.truth[unlabeled].mean()), 4)
     0.4048
     """
-    rows = np.loadtxt(io.BytesIO(example_csv()), delimiter=",", skiprows=1)
+    text = (_FOLDER / "example_scores.csv").read_bytes()
+    rows = np.loadtxt(io.BytesIO(text), delimiter=",", skiprows=1)
     about = json.loads((_FOLDER / "example_scores.json").read_text(encoding="utf-8"))
     return ExampleScores(
         scores=rows[:, 0].copy(),
@@ -92,8 +93,3 @@ def load_example() -> ExampleScores:
         truth=rows[:, 2] == 1,
         alpha=float(about["alpha"]),
     )
-
-
-def example_csv() -> bytes:
-    """The file itself: the columns score, labeled and truth."""
-    return (_FOLDER / "example_scores.csv").read_bytes()

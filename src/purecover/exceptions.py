@@ -19,6 +19,9 @@ function, what it must be, what it got, and after ``Hint:`` what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 __all__ = [
     "ContradictionError",
     "IdentifiabilityError",
@@ -29,6 +32,28 @@ __all__ = [
     "PurecoverWarning",
     "RecoveryWarning",
 ]
+
+
+class Words(str):
+    """Words that name parameters, as ``Words("left out where ", "alpha", " is given")`` does.
+
+    Every second part is a name, or a keyword such as ``"replace=True"``. As a text it has the
+    parameters of Python; a program that calls them otherwise puts in its own by :meth:`by`.
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> Self:
+        """Join the parts."""
+        shown = [repr(p) if i % 2 and p.isidentifier() else p for i, p in enumerate(parts)]
+        made = super().__new__(cls, "".join(shown))
+        made.parts = parts
+        return made
+
+    def by(self, name: Callable[[str], str]) -> str:
+        """Return the words with other names for the parameters."""
+        return "".join(name(p) if i % 2 else p for i, p in enumerate(self.parts))
 
 
 class PurecoverError(Exception):

@@ -19,7 +19,7 @@ from purecover._parameters import Parameters, parameter
 from purecover._typing import CountArray, FloatArray, Scenario, Target
 from purecover._validation import public
 from purecover.counts import ScoreCounts, check_counts
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, Words
 
 _CLOSEST = 1e-100  # the square and the cube of delta are also divisors
 PERCENT_HINT = "it is a share: 0.25 means 25 %"
@@ -702,11 +702,11 @@ class GivenProportions(Parameters):
             )
         for name in ("estimator", "hits"):
             if ways and (value := getattr(plain, name)) is not None:
-                must = f"left out where {ways[0]!r} is given"
+                must: str = Words("left out where ", ways[0], " is given")
                 hint = "leave both out to have alpha and beta estimated by the default estimator"
                 raise valid.bad_value(name, must, valid.show(value), hint)
         if plain.hits_from is not None and plain.hits is None:
-            must = "left out without 'hits'"
+            must = Words("left out without ", "hits")
             raise valid.bad_value("hits_from", must, valid.show(self.hits_from))
         if plain.assume and (ways or set(plain.assume) != {RANDOM_VERDICTS}):
             return plain._assuming().validated(can_estimate=can_estimate, can_vary=can_vary)
@@ -718,7 +718,7 @@ class GivenProportions(Parameters):
             for name, also in (("beta", 1), ("scenario", None)):
                 value, own = getattr(plain, name), getattr(carried, name)
                 if value not in (None, also, own):
-                    must = "left out where 'proportions' carry one"
+                    must = Words("left out where ", "proportions", " carry one")
                     raise valid.bad_value(name, must, f"{valid.show(value)} with {own!r}")
         elif isinstance(plain.alpha, float):
             MixtureProportions(plain.alpha, plain._largest_beta)
@@ -729,7 +729,7 @@ class GivenProportions(Parameters):
         elif plain.prior is not None and plain.scenario is None:
             raise valid.bad_value(
                 "scenario",
-                "given with 'prior'",
+                Words("given with ", "prior"),
                 "None",
                 "'case-control' if the unlabeled are a sample of the population and the labeled "
                 "were collected apart; 'censoring' if one sample was drawn and some of its "
@@ -757,13 +757,14 @@ class GivenProportions(Parameters):
         """The same with what is assumed put where it belongs, or a complaint."""
         assumed = ", ".join(map(repr, self.assume))
         if self.ways:
-            must = f"left out where {self.ways[0]!r} is given, which says all of it"
+            must: str = Words("left out where ", self.ways[0], " is given, which says all of it")
             raise valid.bad_value("assume", must, assumed, "assume is for an estimated alpha")
         kept = tuple(each for each in self.assume if each == RANDOM_VERDICTS)  # of judged rows
         changed: dict[str, Any] = {"assume": kept}
         if "pure-top" in self.assume:
             if self.estimator is not None:
-                must = "left out where 'estimator' is given: each has assumptions of its own"
+                why = " is given: each has assumptions of its own"
+                must = Words("left out where ", "estimator", why)
                 raise valid.bad_value("assume", must, assumed)
             changed["estimator"] = "label-curve"
         if "clean-labels" in self.assume:

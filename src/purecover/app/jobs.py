@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,11 +33,27 @@ _MORE_WORKERS = 3
 """A task that a worker died of is given to so many others."""
 
 
-def form_fields() -> dict[str, str]:
-    """Return the labels of the form by field of a request, as messages name them."""
-    page = files("purecover.app").joinpath("start.html").read_text("utf-8")
-    labels = re.findall(r'(?:for|id)="(\w+)">\s*([^<]+)</label>', page)
-    return {name: f"“{label}”" for name, label in labels} | {"alpha": "alpha", "beta": "beta"}
+FORM = {
+    "score": "Score",
+    "labeled": "Labeled",
+    "missing_is_unlabeled": "Blank labels are unlabeled",
+    "truth": "True class",
+    "sample_weight": "Weight",
+    "groups": "Group",
+    "scenario": "Are the labeled rows part of the population?",
+    "positive_label": "Value that means labeled",
+    "negative_label": "Value of known negatives",
+    "review": "Rows you can review",
+    "n_resamples": "Resamples",
+    "confidence_level": "Confidence level",
+    "estimator": "Estimator",
+    "figure": "What should become precise?",
+    "judge": "Your name",
+}
+"""Labels of the form by field of a request."""
+
+FIELDS = {name: f"“{label}”" for name, label in FORM.items()} | {"alpha": "alpha", "beta": "beta"}
+"""Fields as messages name them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from importlib.resources import files
 from typing import ClassVar
 
 import uvicorn
+from jinja2 import Template
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
@@ -27,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from purecover.app.api import Api, Endpoint, json_answer
-from purecover.app.jobs import Settings, WorkError
+from purecover.app.jobs import FORM, Settings, WorkError
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -175,7 +176,7 @@ class Site(Guard):
 def make_routes(settings: Settings, api: Api) -> list[Route]:
     """A route for every path, with all of its methods."""
     start = files("purecover.app").joinpath("start.html").read_text("utf-8")
-    start = start.replace("MAX_UPLOAD", str(settings.max_upload))
+    start = Template(start).render(FORM, max_upload=settings.max_upload)
     by_path: dict[str, dict[str, Endpoint]] = {"/": {"GET": _fixed(start, "text/html")}}
     for name, (package, kind) in STATIC.items():
         content = files(package).joinpath(name).read_bytes()

@@ -28,7 +28,7 @@ from purecover._inputs import encode_labels, refuse_frame
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, cut_of_top
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import InvalidInputError, Words
 from purecover.recovery.metrics import Answers
 
 Kind = Literal["top", "random", "stratified"]
@@ -54,16 +54,6 @@ _WORDS = {
     **dict.fromkeys((*_BLANK, "skip"), -1),
 }
 """Accepted spellings of a verdict: 1 is positive, 0 negative, -1 not judged."""
-
-
-ANSWERS = ".judged.csv"
-"""End of the name of a file of answers next to the file of data: scores.csv, scores.judged.csv."""
-
-
-def answers_beside(file: str | Path) -> Path:
-    """Return the file of answers that belongs to a file of data, whether it exists or not."""
-    path = Path(file)
-    return path.with_name((Path(path.name.removesuffix(".gz")).stem or path.name) + ANSWERS)
 
 
 def shown_as(names: Iterable[str]) -> dict[str, str]:
@@ -618,19 +608,6 @@ _FEWEST_DIGITS, _MOST_DIGITS = 5, 15
 """Of a number that may have been rounded."""
 
 
-def is_unanswered(file: Path, data: ScoredLabels, columns: Mapping[str, Any]) -> bool:
-    """Whether a file is, byte for byte, a sample of these data that nobody has answered."""
-    try:
-        found = AnswerFile.of(read_table(file), data)
-    except InvalidInputError:
-        return False
-    rows = np.array(found.rows, dtype=np.int64)
-    headings = shown_as(columns)
-    shown = {headings[name]: columns[headings[name]] for name in found.cells if name in headings}
-    sample = AuditDesign._of(found.kind, found.cuts, rows, data).to_csv(shown)
-    return sample.encode() == file.read_bytes()
-
-
 def _other_data(name: str, checksum: str, data: ScoredLabels) -> InvalidInputError:
     """Say that rows were drawn from other data, or from these in another order."""
     got = "rows drawn from other data: another file or column, or rows have changed"
@@ -650,7 +627,7 @@ def cut_of(data: ScoredLabels, threshold: Any, review: Any) -> float | None:
     if review is None:
         return None if threshold is None else valid.check_real("threshold", threshold)
     if threshold is not None:
-        must = "left out where 'threshold' is given"
+        must = Words("left out where ", "threshold", " is given")
         raise valid.bad_value("review", must, valid.show(review))
     review = valid.check_integer("review", review, low=1, high=int(data.unlabeled.sum()))
     return cut_of_top(data.counts, review)

@@ -16,8 +16,8 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._codec import replacing
-from purecover._typing import ArrayLike, FloatArray
-from purecover.audit.answers import Outlook, Strata, interval_of, posterior_of
+from purecover._typing import ArrayLike
+from purecover.audit.answers import Outlook
 from purecover.audit.designs import (
     ANSWER,
     DESIGN,
@@ -33,12 +33,9 @@ from purecover.audit.designs import (
     cut_of,
     read_table,
 )
+from purecover.audit.figures import FIGURES, KnownFigure
 from purecover.exceptions import ContradictionError, InvalidInputError
-from purecover.intervals.interval import Interval
-from purecover.intervals.posterior import measure_posterior
-from purecover.intervals.replicates import default_resamples
-from purecover.proportions import GivenProportions
-from purecover.recovery.metrics import recover_both
+from purecover.intervals import Interval
 
 ANSWERS = {"yes": 1, "no": 0, "skip": -1}
 """Answers of a judge, as the file has them, with the verdict that each means."""
@@ -50,13 +47,9 @@ _LEVEL = 0.95
 _MANY_ALIKE = 0.2
 _WIDE, _LESS = 0.1, 0.95
 _LONGEST_NAME = 60
-_FURTHER = 300
-"""Rows that stand for all that can still be judged."""
 
 _ANEW = "to begin anew, move that file away"
 _WRITABLE = 0o222
-
-FIGURES = ("auc", "alpha", "precision")
 
 
 class Judging:
@@ -285,15 +278,13 @@ class Judging:
 
     def interval(self, judged: JudgedRows | None = None) -> Interval:
         """Return the interval of the figure by the scores and these answers, by default all."""
-        return self._known(self.judged() if judged is None else judged)[0]
+        return self._known(self.judged() if judged is None else judged).interval
 
     def progress(self) -> tuple[Interval, Outlook]:
         """Return the interval of the figure now, and what more answers would do to it."""
-        interval, values, purity = self._known(self.judged())
-        upcoming = self.design.stratum[self._at :][:_FURTHER]
-        sizes = np.bincount(upcoming, minlength=purity.shape[1])
+        known = self._known(self.judged())
         left = self.design.rows.size - sum(self.tally().values())
-        return interval, Outlook.of(values, purity @ sizes / max(sizes.sum(), 1), left, _LEVEL)
+        return known.interval, known.outlook(self.design.stratum[self._at :], left)
 
     def status(self) -> tuple[str, Interval | None]:
         """Say what is known of the figure, and what more answers would do to it."""
@@ -330,34 +321,9 @@ class Judging:
         verb = " is" if self.figure == "precision" else ""  # its name ends with a number
         return f"{self.name}{verb} {value}, {low} to {high} (95 % interval)"
 
-    def _known(self, judged: JudgedRows) -> tuple[Interval, FloatArray, FloatArray]:
-        """Return the interval of the figure, draws of it, and of the purity of each stratum.
-
-        The interval is that of a report on these answers, at the same threshold.
-        """
-        strata, counts = Strata.of(judged), self._counts
-        known = {"judged": judged} if strata.judged.any() else {"strata": strata}
-        found = posterior_of(counts, GivenProportions(), **known)
-        values = found.figure(self.figure)
-        if not strata.judged.any():  # which a report knows otherwise
-            return interval_of(values, _LEVEL), values, found.purity_draws
-        threshold = self.design.cuts[0] if self.figure == "precision" else self._cut
-        metric = "precision" if self.figure == "precision" else "roc_auc"
-        with valid.unheard_repairs():
-            drawn = measure_posterior(
-                counts,
-                recover_both(counts, found.proportions, None),
-                found.knowledge,
-                metrics=[metric],
-                threshold=threshold,
-                answers=judged.answers_at(self.design.cuts[0], self.data.scores),
-                curves=False,
-                n_resamples=default_resamples(counts),
-                confidence_level=_LEVEL,
-                progress=False,
-            )
-        interval = drawn.interval("alpha" if self.figure == "alpha" else metric)
-        return interval._around(interval.estimate), values, found.purity_draws
+    def _known(self, judged: JudgedRows) -> KnownFigure:
+        data, counts = self.data, self._counts
+        return KnownFigure.of(self.figure, judged, data, counts, threshold=self._cut, level=_LEVEL)
 
 
 def effects(judging: Judging) -> dict[str, Interval]:

@@ -21,7 +21,7 @@ from purecover.audit.designs import (
     cut_of,
     cuts_of_all,
 )
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import IdentifiabilityError, Words
 from purecover.intervals.interval import check_level
 from purecover.posterior.knowledge import N_DRAWS
 from purecover.proportions import GivenProportions, check_share, check_share_or_range
@@ -45,7 +45,7 @@ def outlooks(
 ) -> list[tuple[float | None, Outlook]]:
     """Return what rows above some cuts would show of a figure; None for labeled rows of recall."""
     if figure in AT_A_CUT and cut is None:
-        must = f"given, or 'review', for {figure} at a threshold"
+        must = Words("given, or ", "review", f", for {figure} at a threshold")
         raise valid.bad_value("threshold", must, "neither")
     counts = data.counts
     found: list[tuple[float | None, Outlook]] = []
@@ -161,7 +161,8 @@ def _best_for(
     """Return design, cut, number of labeled rows among the n, and why these narrow the figure."""
     valid.check_choice("figure", figure, FIGURES)
     if kind != "top":
-        raise valid.bad_value("figure", "left out where 'design' is given", repr(figure))
+        must = Words("left out where ", "design", " is given")
+        raise valid.bad_value("figure", must, repr(figure))
     rows = outlooks(data, figure, cut)
     n_there = min(n, max(each.n_left for _, each in rows))
     rows = [each for each in rows if each[1].n_left >= n_there]

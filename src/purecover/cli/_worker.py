@@ -46,8 +46,6 @@ def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
     from purecover.cli.evaluate import evaluate_rows, render, shell_of
     from purecover.cli.output import blank_notes
     from purecover.cli.rows import Columns, read_rows
-    from purecover.documents.comparison import comparison_headline
-    from purecover.documents.summary import headline
 
     given = task.request.given
     columns = Columns.among(given)
@@ -73,10 +71,7 @@ def make_report(task: jobs.Evaluate, tell: Tell) -> jobs.Evaluated:
     page = render(found, source, shell, _command(task.file, task.request))
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
-    notes = [*said, *blank_notes(source)]
-    if len(columns.score) > 1:
-        return jobs.Evaluated(notes, comparison_headline(found).lines)
-    return jobs.Evaluated(notes, headline(found).lines)
+    return jobs.Evaluated([*said, *blank_notes(source)], list(found.headline))
 
 
 def judge_rows(task: jobs.Judge) -> jobs.Judged:
@@ -131,14 +126,14 @@ def main(argv: list[str]) -> None:
     """Work until the server leaves."""
     root, memory, kind = argv
     show_bars.set(False)
-    output.FIELDS.set(jobs.form_fields())
+    output.FIELDS.set(jobs.FIELDS)
     tell = _answers()
     tasks = _listen(Path(root))
     _limit_memory(int(memory))
     if kind == "report":  # so that the first one is as quick as the others
         import purecover.cli.rows
-        import purecover.html.page
-        import purecover.report.compare  # noqa: F401
+        import purecover.html.page  # noqa: F401
+        from purecover.report import compare_scores  # noqa: F401
     tell(jobs.Step("ready"))
     while True:
         task = tasks.get()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, Parameter
 
@@ -14,6 +16,10 @@ from purecover.cli import output
 from purecover.cli.judge import shown_columns, visible
 from purecover.cli.options import COLUMNS, chosen, takes
 from purecover.cli.output import STDIO, CommandError, show
+from purecover.exceptions import PurecoverError
+
+if TYPE_CHECKING:
+    from purecover.cli.rows import FileRows
 
 audit = App(
     name="audit",
@@ -81,7 +87,6 @@ def sample(file: str, /, **given: Any) -> int:
     """
     import numpy as np
 
-    from purecover.audit.designs import ScoredLabels, is_unanswered
     from purecover.cli.rows import Columns, read_rows
 
     quiet = given.get("quiet", False)
@@ -98,8 +103,7 @@ def sample(file: str, /, **given: Any) -> int:
     if path is None:
         output.hand_out(text)
     else:
-        old, data = Path(path), ScoredLabels.read(rows.scores, rows.labels, negative)
-        if old.is_file() and not is_unanswered(old, data, columns):
+        if Path(path).is_file() and not _is_unanswered(Path(path), rows, columns):
             raise CommandError(
                 f"--out {show(path)} is kept: it is not a sample of these rows without answers.\n"
                 "Hint: give another name to --out, or remove that file if nobody needs it."
@@ -111,3 +115,16 @@ def sample(file: str, /, **given: Any) -> int:
         output.note("; ".join(filter(None, (said, design.reason))), quiet=quiet)
     output.note_blanks(rows.source(file), quiet=quiet)
     return 0
+
+
+def _is_unanswered(file: Path, rows: FileRows, columns: Mapping[str, Any]) -> bool:
+    """Whether a file is, byte for byte, a sample of these rows that nobody has answered."""
+    read, negative = pu.audit.JudgedRows.read_csv, rows.beside["negative_label"]
+    try:
+        design = read(file, rows.scores, rows.labels, negative_label=negative).design
+        with file.open(encoding="utf-8", errors="replace", newline="") as lines:
+            header = next(csv.reader(lines))
+    except (PurecoverError, csv.Error):
+        return False
+    sample = design.to_csv({name: columns[name] for name in header if name in columns})
+    return sample.encode() == file.read_bytes()

@@ -11,12 +11,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from purecover import ScoreCounts
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.files import Request, Words
 from purecover.cli.output import CommandError, note, refuse
 from purecover.cli.rows import Columns, mark_of_negatives, read_labels
-from purecover.counts import ScoreCounts
 from purecover.engines.data_files import (
     FORMATS,
     DataFile,
@@ -26,15 +26,11 @@ from purecover.engines.data_files import (
     suffix_of,
 )
 from purecover.engines.files import check_different, check_one_format, matching
-from purecover.report.compare import compare_scores
-from purecover.report.many import Job, ManyReports, run_job
-from purecover.report.pipeline import evaluate
+from purecover.report import ManyReports, compare_scores, evaluate
 from purecover.report.settings import gathered
-from purecover.report.tasks import Part, refusal
 
 LARGE = 500_000_000
 """Bytes of a file beyond which its rows are counted instead of loaded."""
-USUAL_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 _MOST_LABELS = 21  # more than a column of labels can have
 
 
@@ -140,7 +136,8 @@ def evaluate_counted(
                 raise data[0].explained(error) from error
             raise
     if by is not None:
-        return _by_group(_in_order(counts), used["score"], settings), source
+        groups = _in_order(counts)
+        return ManyReports.of_groups(groups, score=used["score"], **gathered(settings)), source
     return evaluate(counts[None], **gathered(settings)), source
 
 
@@ -172,23 +169,3 @@ def _in_order(counts: dict[Any, ScoreCounts]) -> dict[str, ScoreCounts]:
     with suppress(ValueError):
         order = {text: (float(text), text) for text in counts}.get
     return {text: counts[text] for text in sorted(counts, key=order)}
-
-
-def _by_group(
-    counted: Mapping[str, ScoreCounts], score: str, settings: dict[str, Any]
-) -> ManyReports:
-    """Return the report that `evaluate` makes of each group, all with the same seed."""
-    settings = {"n_resamples": 500, "confidence_level": 0.95, "random_state": 0} | settings
-    rows = []
-    for group, counts in counted.items():
-        sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
-        why = refusal(*sizes)
-        part = Part(group, score, *sizes, counts, why, settings["random_state"])
-        rows += run_job(Job([part], settings, USUAL_METRICS, keep=True))
-    return ManyReports(
-        rows=tuple(rows),
-        metrics=USUAL_METRICS,
-        confidence_level=settings["confidence_level"],
-        n_resamples=settings["n_resamples"],
-        random_state=settings["random_state"],
-    )

@@ -15,7 +15,6 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import CommandError, show
 from purecover.exceptions import PurecoverError
-from purecover.report.settings import gathered
 
 if TYPE_CHECKING:
     from purecover.cli.files import Request
@@ -90,6 +89,8 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
 
 def evaluate_rows(rows: FileRows, **settings: Any) -> Any:
     """Return a report, or a comparison of several scores."""
+    from purecover.report.settings import gathered
+
     several = len(rows.score_columns) > 1
     call: Any = pu.compare_scores if several else pu.evaluate
     scores = rows.score_columns if several else rows.scores
@@ -127,7 +128,7 @@ def exit_code(found: Any, given: Mapping[str, Any]) -> int:
 
 def shell_of(files: Sequence[str], found: Mapping[str, Any], given: Mapping[str, Any]) -> Shell:
     """Return what other commands about the same rows need: the file, columns and their meaning."""
-    from purecover.audit.designs import answers_beside
+    from purecover.cli.files import answers_beside
 
     one = files[0] if len(files) == 1 and Path(files[0]).is_file() else None
     kept = chosen(given, f"{COLUMNS} negative_label")
@@ -193,6 +194,7 @@ def evaluate_many(file: str, /, **given: Any) -> int:
         gzipped; - reads standard input.
     """
     from purecover.cli.files import name_of
+    from purecover.report.settings import gathered
 
     output.check_outputs(given, "csv html", not_this=file)
     tasks, negative = _read_tasks(file, given), -1 if "negative_label" in given else None
@@ -392,7 +394,6 @@ def evidence(file: str, /, **given: Any) -> int:
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
     """
-    from purecover.checks.catalog import warnings_of_data
     from purecover.cli.rows import prepare
     from purecover.documents.text import render_evidence_text
 
@@ -411,7 +412,7 @@ def evidence(file: str, /, **given: Any) -> int:
     document = found.to_dict() | {
         "proportions": proportions,
         "intervals": {} if report.estimation is None else report.estimation.intervals,
-        "findings": warnings_of_data(report.findings),
+        "findings": report.warnings_of_data,
     }
 
     def page() -> str:

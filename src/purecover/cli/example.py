@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,8 @@ def example(**given: Any) -> int:
     1,797 hand-written digits, 300 of the odd ones labeled. The columns are score, labeled and
     truth; 40.48 % of the unlabeled are odd.
     """
-    from purecover.example import example_csv
-
-    content, path = example_csv(), given.get("out", EXAMPLE)
+    content = files("purecover").joinpath("data", EXAMPLE).read_bytes()
+    path = given.get("out", EXAMPLE)
     if path == STDIO:
         sys.stdout.write(content.decode())
         return 0

@@ -37,6 +37,8 @@ OBVIOUS = {
     "groups": ("group", "groups", "group_id"),
 }  # fmt: skip
 """Names by which a column is recognized if none is given."""
+ANSWERS = ".judged.csv"
+"""End of the name of a file of answers next to the file of data: scores.csv, scores.judged.csv."""
 _EXAMPLES = 3
 """Bad cells of a column that a message shows."""
 
@@ -137,6 +139,12 @@ def first_few(texts: Sequence[str], most: int = 5) -> str:
 def list_columns(names: Sequence[str]) -> str:
     """Return column names for a message."""
     return first_few([show(name) for name in names], 20) or "none"
+
+
+def answers_beside(file: str) -> Path:
+    """Return the file of answers that belongs to a file of data, whether it exists or not."""
+    path = Path(file)
+    return path.with_name((Path(path.name.removesuffix(".gz")).stem or path.name) + ANSWERS)
 
 
 def name_of(file: str) -> str:

@@ -19,7 +19,6 @@ from purecover.cli import output
 from purecover.cli.options import COLUMNS, chosen, in_options, takes
 from purecover.cli.output import STDIO, CommandError, show
 from purecover.exceptions import PurecoverError
-from purecover.report.settings import gathered
 
 if TYPE_CHECKING:
     from purecover.audit.judging import Judging
@@ -54,8 +53,8 @@ def judge(file: str, /, **given: Any) -> int:
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
     """
-    from purecover.audit.designs import answers_beside
     from purecover.audit.judging import TEN, Judging
+    from purecover.cli.files import answers_beside
     from purecover.cli.rows import Columns, read_rows
 
     if file == STDIO:
@@ -271,7 +270,7 @@ def _summary(
 ) -> list[str]:
     """Return what was answered, what follows from it, and what to do next."""
     from purecover.audit.judging import remarks
-    from purecover.documents.summary import headline
+    from purecover.report.settings import gathered
 
     wide = min(shutil.get_terminal_size((_WIDTH, 0)).columns, _WIDTH)
     fill = partial(textwrap.fill, width=wide)
@@ -286,7 +285,7 @@ def _summary(
         how = chosen(given, "threshold review") | rows.beside
         judged = judging.judged()
         report = pu.evaluate(rows.scores, judged=judged, **gathered({**how, "progress": False}))
-        lines += ["", *map(fill, headline(report).lines[:2]), ""]
+        lines += ["", *map(fill, report.headline[:2]), ""]
     except PurecoverError as error:
         lines.append(f"No report yet: {in_options(error)}")
     options = chosen(given, f"{COLUMNS} negative_label threshold review")

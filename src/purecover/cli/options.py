@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Group, Parameter
 
 from purecover.cli.output import STDIO, CommandError, option
-from purecover.exceptions import PurecoverError
+from purecover.exceptions import PurecoverError, Words
 
 STAND_IN = "<->"
 """For a lone "-" while arguments are parsed: cyclopts takes it for an option."""
@@ -285,10 +285,6 @@ _ELSEWHERE = {"frame": "FILE", "data": "FILE", "paths": "FILE",
               "path": "STATE", "file": "FILE"}  # fmt: skip
 
 
-_QUOTED = re.compile(r"'([a-z_]+)'")
-_KEYWORD = re.compile(r"(?<![\w-])([a-z_]+)(?:=True|=(?![\w'(-])|(?==))")
-
-
 def option_of(parameter: str) -> str:
     """Return the name of a parameter of the library on the command line."""
     if parameter in _ELSEWHERE:
@@ -297,20 +293,25 @@ def option_of(parameter: str) -> str:
     return option(name) if name in OPTIONS else name
 
 
+def _worded(text: str) -> str:
+    """Return words with options where they name parameters."""
+
+    def named(parameter: str) -> str:
+        name, sign, value = parameter.partition("=")
+        return option_of(name) + (sign + value if value not in ("", "True") else "")
+
+    return text.by(named) if isinstance(text, Words) else text
+
+
 def in_options(error: PurecoverError) -> str:
     """The message of an error, about an option where the library names its parameter."""
     if isinstance(error, CommandError):
         return str(error)
-    error.function = None  # which makes it "purecover", as every message begins
-    said, sign, hint = str(error).partition("\nHint: ")
     if error.parameter is None or error.must is None:
-        said = said.removeprefix("purecover: ")
+        said = str(error.args[0]).removeprefix("{function}: ").replace("{function}", "purecover")
     else:
-        must = error.must
-        if must.startswith(("given", "left out")):
-            must = _QUOTED.sub(lambda match: option_of(match[1]), must)
-        said = f"{option_of(error.parameter)} must be {must}, got {error.got}."
-    return said + sign + _KEYWORD.sub(lambda match: option_of(match[1]), hint)
+        said = f"{option_of(error.parameter)} must be {_worded(error.must)}, got {error.got}."
+    return said if error.hint is None else f"{said}\nHint: {_worded(error.hint)}"
 
 
 def explain(error: Exception) -> str:

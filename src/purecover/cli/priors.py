@@ -49,10 +49,14 @@ def priors(file: str, /, **given: Any) -> int:
         raise CommandError(f"{many}{row.name}: {row.error}")
     output.deliver(found, given, rows.source(file))
     if plot is not None:
-        from purecover.displays.priors import save_priors
+        # Not through pyplot, which would look for a screen.
+        from matplotlib.figure import Figure
 
+        display = pu.displays.PriorsDisplay(found)
+        figure = Figure(figsize=display.figsize, layout="constrained")
+        display.plot(figure.subplots())
         with output.write_atomically("--plot", plot) as picture:
-            save_priors(found, picture, Path(plot).suffix[1:].casefold())
+            figure.savefig(picture, format=Path(plot).suffix[1:].casefold(), dpi=150)
         output.note(f"picture written to {plot}", quiet=quiet)
     return 0
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import purecover as pu
 from purecover._inputs import (
     UNLABELED_WORDS,
     UNSURE_WORDS,
@@ -163,7 +164,7 @@ def read_rows(
     source = files.name_of(file)
     answers = None if judged is None else _answers_of(file, judged, columns.given)
     verdicts = judged if answers is None else None
-    kept = {} if answers is None else _read_answers(answers[0])
+    kept = set() if answers is None else _headings_of(answers[0])
     wanted = columns.roles(truth=truth, groups=groups, judged=verdicts)
 
     def request(available: list[str]) -> files.Request:
@@ -181,63 +182,62 @@ def read_rows(
     n_blank = words["labeled"].n_blank if columns.missing_is_unlabeled else None
     rows = FileRows(table, labels, true, n_blank)
     if answers is not None:
-        return replace(rows, judged=_read_judged(rows, kept, answers[1]))
+        return replace(rows, judged=_read_judged(rows, kept, *answers))
     if "judged" in found:
         values = words["judged"].values
         return replace(rows, judged=[values[code] for code in words["judged"].codes])
     return rows
 
 
-def _answers_of(file: str, judged: str, how: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the file of answers and its column of verdicts, or None if FILE has the column."""
-    from purecover.audit.designs import ANSWER, answers_beside
-
+def _answers_of(
+    file: str, judged: str, how: Mapping[str, Any]
+) -> tuple[str, dict[str, str]] | None:
+    """Return the file of answers and how to read it, or None if FILE has a column of them."""
+    beside = files.answers_beside(file)
     if judged != BESIDE:
         name, _, column = judged.rpartition(":")
-        pairs = ((judged, ANSWER), (name, column))
+        pairs: tuple[tuple[str, dict[str, str]], ...] = ((judged, {}), (name, {"answer": column}))
         return next((pair for pair in pairs if Path(pair[0]).is_file()), None)
-    if file == STDIO or not answers_beside(file).is_file():
-        missing = "" if file == STDIO else f", such as {show(answers_beside(file).name)}"
+    if file == STDIO or not beside.is_file():
+        missing = "" if file == STDIO else f", such as {show(beside.name)}"
         raise CommandError(
             f"--judged finds no answers next to {files.name_of(file)}{missing}.\n"
             f"Hint: {'purecover judge' if file == STDIO else command('judge', file, how)} writes "
             "them; or name a file, or a column of verdicts."
         )
-    return str(answers_beside(file)), ANSWER
+    return str(beside), {}
 
 
-def _read_answers(file: str) -> dict[str, list[str]]:
-    """Return the cells of a file of answers by heading."""
+def _headings_of(file: str) -> set[str]:
+    """Return the headings of a file of answers."""
     from purecover.audit.designs import read_table
 
     try:
-        return read_table(file)
+        return set(read_table(file))
     except PurecoverError as error:
         error.parameter = "judged"
         raise
 
 
-def _headings_in(kept: Mapping[str, Any], available: Iterable[str]) -> dict[str, str]:
+def _headings_in(kept: Collection[str], available: Iterable[str]) -> dict[str, str]:
     """Return the columns that a file of answers repeats, by heading."""
     from purecover.audit.designs import shown_as
 
     return {heading: name for heading, name in shown_as(available).items() if heading in kept}
 
 
-def _read_judged(rows: FileRows, kept: dict[str, list[str]], answer: str) -> JudgedRows:
-    """Check answers about rows, which were drawn by one of the scores."""
-    from purecover.audit.designs import AnswerFile, ScoredLabels
-
-    shown = {heading: rows.cells[name] for heading, name in _headings_in(kept, rows.cells).items()}
-
-    def cells(row: int) -> dict[str, str]:
-        return {heading: words.values[words.codes[row]] for heading, words in shown.items()}
-
+def _read_judged(
+    rows: FileRows, kept: Collection[str], file: str, how: dict[str, str]
+) -> JudgedRows:
+    """Read answers about rows, which were drawn by one of the scores."""
+    words = rows.cells
+    names = _headings_in(kept, words).values()
+    cells = {name: np.array(words[name].values, dtype=object)[words[name].codes] for name in names}
+    more: Any = how | {"columns": cells, "negative_label": rows.beside["negative_label"]}
     failed: list[PurecoverError] = []
     for scores in rows.score_columns.values():
         try:
-            data = ScoredLabels.read(scores, rows.labels, rows.beside["negative_label"])
-            return AnswerFile.of(kept, data, answer, cells).judged(data)
+            return pu.audit.JudgedRows.read_csv(file, scores, rows.labels, **more)
         except PurecoverError as error:
             failed.append(error)
     failed[0].parameter = "judged"

@@ -34,7 +34,6 @@ def threshold(file: str, /, **given: Any) -> int:
     criterion, value = _criterion(given)
     from purecover.cli.rows import prepare
     from purecover.documents.text import render_threshold_text
-    from purecover.recovery.thresholds import THRESHOLD_METRICS
 
     quiet = "quiet" in given
     found = prepare(file, given, can_vary=True, repair="isotonic", **chosen(given, "n_resamples"))
@@ -51,7 +50,9 @@ def threshold(file: str, /, **given: Any) -> int:
                 "sample)."
             )
         raise
-    report = found.report(threshold=choice.threshold, only=THRESHOLD_METRICS, chosen_by=criterion)
+    report = found.report(
+        threshold=choice.threshold, only=_threshold_metrics(), chosen_by=criterion
+    )
     source = found.read.source(file)
     document = choice.to_dict() | {
         "expected": {name: report.metrics[name] for name in choice.metrics},
@@ -80,6 +81,10 @@ def threshold(file: str, /, **given: Any) -> int:
     return 0
 
 
+def _threshold_metrics() -> list[str]:
+    return [name for name, metric in pu.METRICS.items() if metric.kind == "threshold"]
+
+
 def _criterion(given: Mapping[str, Any]) -> tuple[str, float | None]:
     """The one thing asked for."""
     asked = [name for name in (*_WISHES, "best") if name in given]
@@ -93,9 +98,9 @@ def _criterion(given: Mapping[str, Any]) -> tuple[str, float | None]:
     if "best" not in given:
         return asked[0], given[asked[0]]
     name = given["best"].strip().casefold().replace("-", "_")
-    from purecover.recovery.thresholds import THRESHOLD_METRICS, WITH_VALUE
+    from purecover.recovery.thresholds import WITH_VALUE
 
-    choices = [metric for metric in THRESHOLD_METRICS if metric not in WITH_VALUE]
+    choices = [metric for metric in _threshold_metrics() if metric not in WITH_VALUE]
     if name not in choices:
         wish = f"\nHint: say how much, such as --{name} {_WISHES[name]}." if name in _WISHES else ""
         raise CommandError(

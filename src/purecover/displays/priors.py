@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
@@ -259,14 +259,3 @@ class PriorsDisplay(base.Display):
 def _label(row: PriorRow) -> str:
     """Return the name of a row, marked if it is the default."""
     return f"{row.name} (default)" if row.is_default and row.name != "default" else row.name
-
-
-def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
-    """Draw a comparison into an open file, as ``"png"``, ``"svg"`` or ``"pdf"``."""
-    # Not through pyplot, which would look for a screen.
-    from matplotlib.figure import Figure
-
-    display = PriorsDisplay(comparison)
-    figure = Figure(figsize=display.figsize, layout="constrained")
-    display.plot(figure.subplots())
-    figure.savefig(file, format=kind, dpi=150)

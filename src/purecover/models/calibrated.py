@@ -35,7 +35,7 @@ from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, with_clean_labels
-from purecover.exceptions import IdentifiabilityError, PurecoverError
+from purecover.exceptions import IdentifiabilityError, PurecoverError, Words
 from purecover.models.cross_fit import check_settings, cross_fit
 from purecover.models.examples import (
     Examples,
@@ -189,7 +189,7 @@ def read_labeling(
         if at is None:
             must = "two-valued, one value for labeled and one for unlabeled rows"
             got = f"{valid.show(classes.tolist())}, which both mean the same"
-            hint = "name the value that means labeled with positive_label="
+            hint = Words("name the value that means labeled with ", "positive_label=")
             raise valid.bad_value("y", must, got, hint)
         positive_label = classes[at]
     examples = read_examples(X, values, groups=groups, positive_label=positive_label)
@@ -573,7 +573,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             with_clean_labels(found, given.known_beta)
             return given, found
         if self.prior_estimator is not None:
-            must = f"left out where {given.ways[0]!r} is given"
+            must = Words("left out where ", given.ways[0], " is given")
             raise valid.bad_value("prior_estimator", must, valid.show(self.prior_estimator))
         return given, None
 

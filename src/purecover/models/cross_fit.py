@@ -275,6 +275,8 @@ def cross_fit(
     positive, unlabeled = examples.positive, examples.unlabeled
     share = positive.sum() / (positive.sum() + unlabeled.sum())
 
+    # Not by cross_val_predict: it scores each row once, so that repeated folds would not be
+    # averaged, does not say in which fold to take the rank of a score, and shows no progress.
     workers = valid.useful_jobs(n_jobs, len(splits))
     tasks = (
         delayed(_scores_of_fold)(estimator, examples, split, used, fit_params) for split in splits

@@ -11,14 +11,13 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._codec import plain
+from purecover._codec import plain, write_page
 from purecover._inputs import Tabular, is_equal
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import public
-from purecover.checks.catalog import warnings_of_data
 from purecover.counts import ScoreCounts
-from purecover.estimators.choice import check_estimator
-from purecover.exceptions import IdentifiabilityError
+from purecover.estimators import prior_estimators
+from purecover.exceptions import IdentifiabilityError, Words
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import Resampling
 from purecover.monitoring import state as states
@@ -26,7 +25,6 @@ from purecover.monitoring.bins import bin_counts
 from purecover.monitoring.drift import compare, why_not_compared
 from purecover.monitoring.text import RESULTS, monitor_page, monitor_text
 from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.report.pages import write_page
 from purecover.report.pipeline import evaluate
 from purecover.report.settings import gathered
 
@@ -105,7 +103,8 @@ class ScoreMonitor(Tabular):
         if not isinstance(given.estimator, str | None):
             raise valid.bad_type("estimator", "the name of an estimator", given.estimator)
         if not given.ways:
-            check_estimator(given.estimator)
+            names = ("default", *prior_estimators())
+            valid.check_choice("estimator", given.estimator or "default", names)
         kept = vars(given) | vars(Resampling.among(options).validated())
         known = {name: kept[name] for name in MonitorKeywords.__annotations__}
         valid.check_integer("window", window, low=1, high=10**6)
@@ -188,7 +187,8 @@ class ScoreMonitor(Tabular):
         if replacing and name == names[-1]:
             return self.partitions[:-1]
         must = "the last partition, to be replaced" if replacing else "one that was not added yet"
-        hint = None if replacing else "give another name=, or replace=True for the last one"
+        way = Words("give another ", "name=", ", or ", "replace=True", " for the last one")
+        hint = None if replacing else way
         raise valid.bad_value("name", must, valid.show(name), hint)
 
     def _evaluated(self, name: str, counts: ScoreCounts) -> states.MonitorPartition:
@@ -210,7 +210,7 @@ class ScoreMonitor(Tabular):
             found["alpha"] = known.get("alpha") or _point(used.alpha, level, estimation is None)
             if not report.contradicted:
                 found["auc"] = report.intervals.get("roc_auc") or _point(report.auc, level)
-            found["findings"] = tuple(each.code for each in warnings_of_data(report.findings))
+            found["findings"] = tuple(each.code for each in report.warnings_of_data)
         return states.MonitorPartition(
             name=name,
             n_labeled=counts.n_labeled,

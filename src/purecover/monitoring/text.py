@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from purecover.checks.base import count
 from purecover.documents.formats import bounded
 from purecover.documents.parts import Caution, Headline, Row, Table
 from purecover.documents.text import text_of
@@ -50,9 +49,14 @@ def statement(state: MonitorState) -> list[str]:
 def _total(state: MonitorState) -> str:
     counts = state.counts
     return (
-        f"Partitions: {len(state.partitions):,}; {count(counts.n_labeled)} labeled and "
-        f"{count(counts.n_unlabeled)} unlabeled rows; observed AUC {counts.auc_pu:.4f}"
+        f"Partitions: {len(state.partitions):,}; {_count(counts.n_labeled)} labeled and "
+        f"{_count(counts.n_unlabeled)} unlabeled rows; observed AUC {counts.auc_pu:.4f}"
     )
+
+
+def _count(rows: float) -> str:
+    """Write a number of rows, or a sum of weights with one decimal."""
+    return f"{round(rows, 1):,.15g}"
 
 
 def _table(partitions: tuple[MonitorPartition, ...]) -> Table:
@@ -62,8 +66,8 @@ def _table(partitions: tuple[MonitorPartition, ...]) -> Table:
 def _cells(partition: MonitorPartition) -> dict[str, str]:
     drift = ("yes" if partition.drifted else "no") if partition.drift else ""
     return {
-        "labeled": count(partition.n_labeled),
-        "unlabeled": count(partition.n_unlabeled),
+        "labeled": _count(partition.n_labeled),
+        "unlabeled": _count(partition.n_unlabeled),
         **{name: _interval_cell(getattr(partition, name)) for name in RESULTS},
         "drift": drift,
         "found": " ".join(partition.findings),

@@ -26,6 +26,7 @@ from purecover._inputs import Tabular
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
+from purecover.exceptions import Words
 from purecover.proportions import MixtureProportions, check_share_or_range
 from purecover.recovery.rates import auc_from_pu, check_data, trapezoids, warn_of_contradiction
 
@@ -69,7 +70,7 @@ def count_bounds(
     first, last = (min(int(_floor(a * n_unlabeled)), n_unlabeled - 1) for a in alphas)
     if target == "deployment" and last == 0:
         must = "large enough for one positive among the unlabeled"
-        hint = 'there is no recall without positives; use target="pooled"'
+        hint = Words("there is no recall without positives; use ", 'target="pooled"')
         raise valid.bad_value("alpha_range", must, f"at most {alphas[1]:g} of {n_unlabeled}", hint)
     tally = _Tally.of(counts, target)
     bounds: dict[str, FloatArray] = {}

@@ -20,6 +20,7 @@ from purecover._codec import Source, document_text, restored, written
 from purecover._progress import part_of, shown
 from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import Frozen, public
+from purecover.exceptions import Words
 from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import PairedRows
@@ -82,6 +83,13 @@ class ScoreComparison(Paged, Frozen):
     def names(self) -> tuple[str, ...]:
         """The scores, in the order given."""
         return tuple(self.reports)
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The answer in a few sentences: which score is ahead, and by how much."""
+        from purecover.documents.comparison import comparison_headline
+
+        return tuple(comparison_headline(self).lines)
 
     @property
     def proportions(self) -> MixtureProportions:
@@ -479,7 +487,7 @@ def compare_scores(
     asked.check_design(judged)
     settings = asked.settings
     if estimate_from is not None and asked.given.ways:
-        must = f"left out where {asked.given.ways[0]!r} is given"
+        must = Words("left out where ", asked.given.ways[0], " is given")
         raise valid.bad_value("estimate_from", must, valid.show(estimate_from))
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
     parts["judged"] = judged

@@ -22,7 +22,7 @@ from purecover.estimators.choice import check_estimator, with_clean_labels
 from purecover.estimators.curve_fit import LARGEST
 from purecover.estimators.label_curve import LabelCurve, solve_label_curve
 from purecover.estimators.samples import check_both_sides
-from purecover.exceptions import ContradictionError, IdentifiabilityError
+from purecover.exceptions import ContradictionError, IdentifiabilityError, Words
 from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
@@ -352,7 +352,8 @@ def error_rates(
             hint="larger scores must mean more of a signal; labels mark the known negatives",
         )
     if pi0 is not None and estimator is not None:
-        raise bad_value("estimator", "left out where 'pi0' is given", repr(estimator))
+        must = Words("left out where ", "pi0", " is given")
+        raise bad_value("estimator", must, repr(estimator))
     mirror = counts.mirrored()
     fitted = None
     if pi0 is None:

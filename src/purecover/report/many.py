@@ -27,7 +27,9 @@ from purecover.report import pipeline
 from purecover.report.pages import Paged
 from purecover.report.results import PUReport
 from purecover.report.settings import ReportSettings, SettingKeywords, spread
-from purecover.report.tasks import Part, first_line, name_columns, read_parts
+from purecover.report.tasks import Part, first_line, name_columns, read_parts, refusal
+
+USUAL_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,6 +123,47 @@ class ManyReports(Paged):
     confidence_level: float
     n_resamples: int
     random_state: int | None
+
+    @classmethod
+    @public
+    def of_groups(
+        cls, counts: Mapping[Any, ScoreCounts], *, score: str = "score", **options: Any
+    ) -> ManyReports:
+        """The whole report of each group of rows that were counted, all with the same seed.
+
+        Parameters
+        ----------
+        counts : mapping of object to ScoreCounts
+            Counts by group. A group without labeled or without unlabeled rows has no report, and a
+            row that says so.
+        score : str, default="score"
+            The name of the score.
+        **options
+            Arguments of :func:`evaluate`; with 500 replicates and the seed 0 by default.
+
+        Returns
+        -------
+        ManyReports
+            A row for each group, with its report.
+
+        Examples
+        --------
+        >>> from purecover import simulate
+        >>> from purecover.report import ManyReports
+        >>> world = simulate.binormal(1.5)
+        >>> days = {day: world.sample(100, 900, alpha=0.2, random_state=day) for day in (1, 2)}
+        >>> counts = {day: sample.counts for day, sample in days.items()}
+        >>> ManyReports.of_groups(counts, alpha=0.2, n_resamples=0).reports[2, "score"].alpha
+        0.2
+        """
+        settings = {"n_resamples": 500, "confidence_level": 0.95, "random_state": 0} | options
+        rows: list[ManyRow] = []
+        for group, own in counts.items():
+            sizes = own.labeled.sum().item(), own.unlabeled.sum().item()
+            part = Part(group, score, *sizes, own, refusal(*sizes), settings["random_state"])
+            rows += run_job(Job([part], settings, USUAL_METRICS, keep=True))
+        how = {name: settings[name] for name in ("n_resamples", "confidence_level", "random_state")}
+        return cls(rows=tuple(rows), metrics=USUAL_METRICS, **how)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -340,7 +383,7 @@ def evaluate_many(
     assume: Collection[str] = (),
     estimate_from: str | None = None,
     sample_weight: ArrayLike | str | None = None,
-    metrics: Collection[str] = ("roc_auc", "auc_pr", "precision", "recall"),
+    metrics: Collection[str] = USUAL_METRICS,
     min_rows: int = 10,
     n_resamples: int = 500,
     n_jobs: int | None = None,

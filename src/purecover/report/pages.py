@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from purecover import _validation as valid
-from purecover._codec import replacing
+from purecover._codec import write_page
 from purecover._validation import public
 
 if TYPE_CHECKING:
     from purecover.intervals.evidence import EvidenceThresholds
-
-
-def write_page(render: Callable[..., str], result: Any, path: object, title: object) -> str:
-    """Render a result as a page, and write the page to a file if one is named."""
-    if title is not None and not isinstance(title, str):
-        raise valid.bad_type("title", "a string", title)
-    page = render(result, title=title)
-    if path is not None:
-        if not isinstance(path, str | PathLike):
-            raise valid.bad_type("path", "the name of a file", path)
-        if not Path(path).absolute().parent.is_dir():
-            raise valid.bad_value("path", "a file in a folder that exists", repr(str(path)))
-        with replacing(Path(path)) as file:
-            file.write(page.encode())
-    return page
 
 
 class Paged:

@@ -197,7 +197,8 @@ def read_labels(
 ) -> RowLabels:
     """Read columns of ``size`` scores; ``labels`` say how labels are written."""
     if judged is not None and sample_weight is not None:
-        raise valid.bad_value("judged", "left out where 'sample_weight' is given", "judged rows")
+        must = exceptions.Words("left out where ", "sample_weight", " is given")
+        raise valid.bad_value("judged", must, "judged rows")
     positive, negative = encode_labels(labeled, size, **labels)
     kept = None if negative is None else ~negative
     if truth is not None:
@@ -279,7 +280,8 @@ def read_rows(data: Any, columns: Mapping[str, Any], asked: Request) -> ScoredRo
     for name, given in ((DATES, dates), (KINDS, kinds), (SOURCES[0], one)):
         # Their tests count rows, each as independent of the others.
         if given is not None and (marks.weight is not None or marks.group is not None):
-            raise valid.bad_value(name, "left out with 'sample_weight' or 'groups'", "both")
+            either = exceptions.Words("left out with ", "sample_weight", " or ", "groups")
+            raise valid.bad_value(name, either, "both")
     test = number = None
     if dates is not None:
         test = origins.date_test(scores, marks.positive, dates, DATES)
@@ -480,7 +482,7 @@ class Request:
 
             given = that_say_something(given, counts)
         if judged is not None and given.ways:
-            must = f"left out where {given.ways[0]!r} is given"
+            must = exceptions.Words("left out where ", given.ways[0], " is given")
             raise valid.bad_value("judged", must, "judged rows")
         if judged is not None or given.is_open:
             from purecover.audit.answers import posterior_of
@@ -875,7 +877,7 @@ def recover(
     formulas.resolve_metrics(None, counts, settings, shares.used)
     if settings.review is not None:
         if settings.threshold is not None:
-            must = "left out where 'threshold' is given"
+            must = exceptions.Words("left out where ", "threshold", " is given")
             raise valid.bad_value("review", must, valid.show(settings.review))
         settings = replace(settings, threshold=cut_of_top(counts, settings.review))
     roc = roc_from_counts(counts, shares.used, settings.repair or "isotonic")

@@ -13,6 +13,7 @@ from purecover._inputs import columns_of, row_frame
 from purecover._typing import ArrayLike
 from purecover._validation import Frozen, public
 from purecover.checks.base import CheckResult
+from purecover.checks.catalog import warnings_of_data
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.intervals.interval import CurveBand, Interval, ends_of, hardly_known
@@ -233,6 +234,18 @@ class PUReport(Paged, Frozen):
         order = ("error", "warning", "note")
         found = [check for check in self.checks if check.fired]
         return tuple(sorted(found, key=lambda check: order.index(check.severity)))
+
+    @property
+    def warnings_of_data(self) -> tuple[CheckResult, ...]:
+        """Errors and warnings that do not concern the threshold, for results without one."""
+        return tuple(warnings_of_data(self.findings))
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The answer in a few sentences: the AUC with its interval, alpha and the scope."""
+        from purecover.documents.summary import headline
+
+        return tuple(headline(self).lines)
 
     @public
     def frame(self, backend: Any = None) -> Any:
