@@ -19,7 +19,7 @@ from tests.markup import Page
 
 import purecover as pu
 from purecover.documents.markdown import escape
-from purecover.documents.text import render_threshold_text
+from purecover.documents.thresholds import threshold_text
 from purecover.report import saving
 from purecover.report.settings import gathered
 
@@ -420,7 +420,7 @@ def test_a_value_that_is_hardly_known_is_a_dash_in_all_that_people_read(width: f
         "Markdown": wide.to_markdown(),
         "page": page,
         "notebook": re.sub("(?s)<path.*?/>", "", wide._repr_html_()),
-        "threshold": render_threshold_text(replace(choice, metrics=wide.metrics), wide),
+        "threshold": threshold_text(replace(choice, metrics=wide.metrics), wide),
     }
     shown = re.compile(r"(?<![\d.])0\.739?1?|73\.9|73,914")
     for name, text in written.items():
@@ -444,7 +444,7 @@ def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
         "class", "style", "viewbox", "width", "height", "role", "aria-label", "aria-hidden",
         "scope", "font-family", "font-size", "fill", "fill-opacity", "stroke", "stroke-opacity",
         "d", "x", "y", "dy", "text-anchor", "transform", "cx", "cy", "r", "stroke-width",
-        "stroke-dasharray", "stroke-linejoin",
+        "stroke-dasharray", "stroke-linejoin", "open", "colspan",
     }  # fmt: skip
     assert [a["class"] for _, a in cell.elements if "class" in a] == ["purecover-report"]
     styles = "".join(a.get("style") or "" for _, a in cell.elements)
