@@ -53,7 +53,10 @@ def comparison_document(comparison: ScoreComparison) -> Document:
         Section(
             [
                 Note(" ".join(remarks[1:]), "fine"),  # the title names the baseline
-                Live("differences", {"titles": dict(zip(main, tables, strict=True))}),
+                Live(
+                    "differences",
+                    {"titles": {m: t.title for m, t in zip(main, tables, strict=True)}},
+                ),
             ],
             "differences",
             f"Differences from {comparison.baseline}",
@@ -125,7 +128,7 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
         columns["true"] = "True"
     options = comparison.reports[comparison.baseline].metrics.options
     title = answers.title_of(metric, options)
-    return Table(title, columns, rows, head="Model", strong=("recovered", "difference"))
+    return Table(title, columns, rows, head="Model")
 
 
 def comparison_headline(comparison: ScoreComparison) -> Headline:

@@ -314,7 +314,7 @@ def _metrics(report: PUReport) -> Section:
         remarks.append(whose)
     if set(report.metrics).intersection(report.hardly_known):
         remarks.append(DASH)
-    parts = [
+    parts: list[Part] = [
         Note(OBSERVED, "fine", skip=PRINTED),
         *answers.tables_by_kind(report, rows, headings, 4),
         Note(" ".join(remarks), "fine"),
