@@ -30,13 +30,13 @@ from purecover.documents.parts import (
     notes,
 )
 from purecover.intervals.interval import TOO_WIDE
+from purecover.recovery.metrics import requested_metrics, title_of
+from purecover.report import derived
 
 if TYPE_CHECKING:
-    from purecover.checks.base import CheckResult
     from purecover.report.compare import ScoreComparison
 
 _MAIN = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1")
-_SEVERITIES = ("error", "warning", "note")
 _MAX_NAME = 60
 """Characters of a name in a sentence."""
 
@@ -93,7 +93,7 @@ def comparison_document(comparison: ScoreComparison) -> Document:
 def main_metrics(comparison: ScoreComparison) -> list[str]:
     """The metrics with a table: the main ones, and those whose parameters the caller has set."""
     options = comparison.reports[comparison.baseline].metrics.options
-    return [*_MAIN, *answers.requested_metrics(options)]
+    return [*_MAIN, *requested_metrics(options)]
 
 
 def metric_table(comparison: ScoreComparison, metric: str) -> Table:
@@ -127,7 +127,7 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
     if any(report.truth is not None for report in comparison.reports.values()):
         columns["true"] = "True"
     options = comparison.reports[comparison.baseline].metrics.options
-    title = answers.title_of(metric, options)
+    title = title_of(metric, options)
     return Table(title, columns, rows, head="Model")
 
 
@@ -135,7 +135,7 @@ def comparison_headline(comparison: ScoreComparison) -> Headline:
     """Say which model is ahead, by how much, whether chance can explain it, and what to mind."""
     first, *more = _ahead(comparison)
     cautions = []
-    for check, names in findings_by_score(comparison):
+    for check, names in derived.findings_by_score(comparison):
         if check.severity != "note":
             cautions.append(answers.caution(check, f"; {_whose(comparison, names)}"))
     return Headline([first], more, cautions)
@@ -159,12 +159,7 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
         if len(contradicted) == len(reports):
             return [told]
         return [told, "The other models use the same alpha and beta."]
-    best = comparison.best("roc_auc") or base
-    others = [name for name in reports if name != base]
-    rival = base if best != base else max(others, key=lambda name: reports[name].auc)
-    seen = comparison.differences["roc_auc"][best if rival == base else rival]
-    if rival != base:  # the same difference from the other side
-        seen = replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
+    best, rival, seen = derived.leader(comparison)
     ahead, behind = (formats.shortened(name, _MAX_NAME) for name in (best, rival))
     hidden = "roc_auc" in reports[best].hardly_known
     value = "" if hidden else f", {formats.number(reports[best].auc, 3)}"
@@ -212,7 +207,7 @@ def _interval_notes(comparison: ScoreComparison) -> list[Note]:
 
 
 def _findings(comparison: ScoreComparison) -> list[Part]:
-    found = findings_by_score(comparison)
+    found = derived.findings_by_score(comparison)
     if not found:
         return [Note(f"{answers.NO_FINDING} {answers.RANDOM_LABELS_UNSEEN}.")]
     return [finding_table((check, _whose(comparison, names)) for check, names in found)]
@@ -246,16 +241,3 @@ def _facts(comparison: ScoreComparison) -> Section:
     )
     remarks = [] if found is None else [Note(note, "item") for note in found.notes]
     return replace(section, parts=[*section.parts, *remarks])
-
-
-def findings_by_score(comparison: ScoreComparison) -> list[tuple[CheckResult, list[str]]]:
-    """Return checks that found something with the scores where they did, by severity.
-
-    Where messages differ in their numbers, that of the first score stands for all.
-    """
-    found: dict[tuple[int, str], tuple[CheckResult, list[str]]] = {}
-    for name, report in comparison.reports.items():
-        for check in report.findings:
-            key = _SEVERITIES.index(check.severity), check.code
-            found.setdefault(key, (check, []))[1].append(name)
-    return [found[key] for key in sorted(found)]

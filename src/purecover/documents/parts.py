@@ -111,7 +111,7 @@ class Section:
     name: str = ""
     title: str = ""
     about: str = ""
-    """What else is in it, in a few words."""
+    """In a few words, what else is in it."""
     fold: Literal["", "open", "closed"] = ""
     """Whether readers of a page can fold it, and whether it is open at first."""
     side: bool = False

@@ -33,7 +33,7 @@ from purecover.documents.parts import (
     Table,
 )
 from purecover.recovery.hidden import LARGEST_THETA
-from purecover.recovery.metrics import METRICS, MetricOptions, position, target_of
+from purecover.recovery.metrics import METRICS, requested_metrics, target_of, title_of
 from purecover.recovery.rates import rounded_down
 from purecover.report import derived
 
@@ -51,7 +51,6 @@ RANDOM_LABELS_UNSEEN = "No check can see whether the labeled are a random sample
 SCOPE = "Scope: positives like the labeled ones."
 _OVERALL = ("roc_auc", "auc_pr")
 _AT_THRESHOLD = ("recall", "specificity", "precision", "f1")
-_OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
 _MOST_CAUTIONS = 3
 _OPEN = 0.5
 """Intervals of precision that are wider say hardly anything."""
@@ -134,34 +133,6 @@ def size_line(counts: ScoreCounts) -> str:
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
     return f"{text}, in {counts.n_thresholds:,} bins of scores" if counts.is_binned else text
-
-
-def title_of(name: str, options: MetricOptions) -> str:
-    """The title of a metric with its parameters."""
-    title = METRICS[name].title
-    parameters = {
-        "f_beta": f" (beta {options.f_beta:g})",
-        "cost": f" (miss {options.cost_fn:g}, false alarm {options.cost_fp:g})",
-        "net_benefit": f" (flagged from {options.threshold_probability:g})",
-    }
-    if name == "partial_auc":
-        return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
-    if name == "auc_pr" and options.area != "davis-goadrich":
-        return f"{title} ({options.area})"
-    return title + parameters.get(name, "")
-
-
-def requested_metrics(options: MetricOptions) -> list[str]:
-    """Metrics whose parameters the caller has set."""
-    requested = {
-        "f_beta": options.f_beta != 1,
-        "cost": (options.cost_fn, options.cost_fp) != (1, 1),
-        "precision_at_k": options.top_k is not None,
-        "recall_at_k": options.top_k is not None,
-        **dict.fromkeys(_OF_PROBABILITIES, options.probabilities),
-        "net_benefit": options.probabilities,
-    }
-    return [name for name, wanted in requested.items() if wanted]
 
 
 def confidence_level(report: PUReport) -> float | None:
@@ -395,57 +366,43 @@ def cautions(report: PUReport) -> list[Caution]:
 
 
 def price_sections(report: PUReport, shell: Shell | None) -> list[Section]:
-    """Return ways to narrow the interval by a fifth or more, or by a limit, and their options.
+    """Return ways to narrow the interval of the AUC, or a limit, and their options.
 
-    The interval is that of the AUC, and where precision leads or is wide open also its own.
-
-    Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
-    something contradicts the data, or where the interval is narrow. Without a shell, they are done
-    in Python.
+    Where precision leads or is wide open, also a way to narrow that of precision. Nothing where
+    something contradicts the data. Without a shell, they are done in Python.
     """
+    now = report.intervals.get("roc_auc")
     if not report.prices or report.contradicted or cautions(report):
         return []
     rows: list[Row] = []
     remarks: list[Part] = []
-    widths = {price.name: price.high - price.low for price in report.prices}
-    for price in report.prices:
-        words, command, call = (
-            text.format(threshold=_cut_text(report)) for text in PRICES[price.name]
-        )
+    useful = derived.useful_prices(report)
+    wide = bounded(now) and now.width > WIDE
+    if wide and "more-rows" not in useful:
+        text = "More rows like these would narrow it by less than a fifth."
+        remarks.append(Note(text, "fine"))
+    for name, price in useful.items():
+        threshold = derived.short_threshold(report)
+        words, command, call = (text.format(threshold=threshold) for text in PRICES[name])
         how = call if shell is None else shell.filled(command)
-        metric = "precision" if price.name == "flagged-rows" else "roc_auc"
-        now, width = report.intervals.get(metric), widths[price.name]
-        if not bounded(now) or now.width <= WIDE:
-            continue
-        if price.name == "labeled-rows" and width > 0.9 * widths["ten-rows"]:
-            continue
-        if width > 0.8 * now.width:
-            if price.name == "more-rows":
-                text = "More rows like these would narrow it by less than a fifth."
-                remarks.append(Note(text, "fine"))
-        elif metric == "precision":
+        width = price.high - price.low
+        if name == "flagged-rows":
             leads = report.metrics.prior < RARE or report.review is not None
-            if leads or now.width > _OPEN:
-                text = f"To know precision, {words} (then about {width:.2f} wide)"
-                remarks.append(Note(f"{text}{':' if how else '.'}", "fine"))
-                remarks += [Command(how)] if how else []
-        else:
-            auc = f"{price.low:.2f} to {price.high:.2f}"
-            if price.name.endswith("rows"):  # where the interval will be is not known yet
-                auc = f"about {width:.2f} wide"
-            rows.append(Row(words, {"auc": auc, "how": how}))
-    now = report.intervals.get("roc_auc")
-    if bounded(now) and now.width > WIDE:
+            if leads or report.intervals["precision"].width > _OPEN:
+                text = f"To know precision, {words} (then about {width:.2f} wide):"
+                remarks += [Note(text, "fine"), Command(how)]
+            continue
+        # Where the interval will be after more rows is not known yet.
+        auc = (
+            f"about {width:.2f} wide"
+            if name.endswith("rows")
+            else f"{price.low:.2f} to {price.high:.2f}"
+        )
+        rows.append(Row(words, {"auc": auc, "how": how}))
+    if wide:
         words, command, call = LIMIT
         rows.append(Row(words, {"auc": "", "how": call if shell is None else command}))
     columns = {"auc": "AUC interval", "how": ""}
     title = "To narrow this, do or know one of these:"
     table = Section([Table(title, columns, rows, "words")] if rows else [])
     return [each for each in (table, Section(remarks)) if each.parts]
-
-
-def _cut_text(report: PUReport) -> str:
-    """Write the threshold with as few digits as flag the same rows."""
-    above = position(report.counts, report.threshold)
-    texts = (f"{report.threshold:.{digits}g}" for digits in range(4, 18))
-    return next(text for text in texts if position(report.counts, float(text)) == above)

@@ -24,6 +24,7 @@ from purecover.documents.parts import Document, Live, Table, grouped
 from purecover.documents.thresholds import evidence_document
 from purecover.html import svg
 from purecover.html.payload import make_payload
+from purecover.recovery.metrics import title_of
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
@@ -177,7 +178,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     return {
         "names": names,
         "baseline": names.index(comparison.baseline),
-        "metrics": [{"name": m, "title": answers.title_of(m, options)} for m in metrics],
+        "metrics": [{"name": m, "title": title_of(m, options)} for m in metrics],
         "differences": differences,
         "prior": first.pr.prior,
         "curves": curves,

@@ -1,7 +1,8 @@
-"""Values that follow from a report: at another alpha, for harder positives, and counts."""
+"""Values that follow from a report or a comparison, and what of them is worth showing."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,19 @@ from purecover.recovery.metrics import METRICS, position, target_of
 from purecover.recovery.rates import map_rates
 
 if TYPE_CHECKING:
+    from purecover.checks.base import CheckResult
+    from purecover.intervals.interval import Interval
+    from purecover.report.compare import ScoreComparison
+    from purecover.report.prices import Price
     from purecover.report.results import PUReport
 
 STEP = 0.05
 """An error of a given alpha whose consequence is shown."""
+
+NARROW = 0.1
+"""Width of an interval that needs no narrowing."""
+
+_SEVERITIES = ("error", "warning", "note")
 
 SMALLEST_DELTA = 1e-3
 """A smaller beta - alpha leaves no figure."""
@@ -81,3 +91,53 @@ def tipping(report: PUReport) -> dict[str, float]:
         metric: tipping_theta(*how, metric, least, threshold=report.threshold)
         for metric, least in report.at_least.items()
     }
+
+
+def short_threshold(report: PUReport) -> str:
+    """The threshold with as few digits as flag the same rows."""
+    at = position(report.counts, report.threshold)
+    texts = (f"{report.threshold:.{digits}g}" for digits in range(4, 18))
+    return next(text for text in texts if position(report.counts, float(text)) == at)
+
+
+def useful_prices(report: PUReport) -> dict[str, Price]:
+    """Prices that narrow a wide interval by a fifth or more.
+
+    Judged labeled rows are one of them where they narrow it by a further tenth.
+    """
+    widths = {price.name: price.high - price.low for price in report.prices}
+    found: dict[str, Price] = {}
+    for price in report.prices:
+        metric = "precision" if price.name == "flagged-rows" else "roc_auc"
+        now, width = report.intervals.get(metric), widths[price.name]
+        if now is None or not NARROW < now.width < math.inf or width > 0.8 * now.width:
+            continue
+        if price.name == "labeled-rows" and width > 0.9 * widths["ten-rows"]:
+            continue
+        found[price.name] = price
+    return found
+
+
+def leader(comparison: ScoreComparison) -> tuple[str, str, Interval]:
+    """The model with the highest AUC, the one to compare it with, and their difference."""
+    reports, base = comparison.reports, comparison.baseline
+    best = comparison.best("roc_auc") or base
+    if best != base:
+        return best, base, comparison.differences["roc_auc"][best]
+    others = [name for name in reports if name != base]
+    rival = max(others, key=lambda name: reports[name].auc)
+    seen = comparison.differences["roc_auc"][rival]  # to be seen from the other side
+    return base, rival, replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
+
+
+def findings_by_score(comparison: ScoreComparison) -> list[tuple[CheckResult, list[str]]]:
+    """Return checks that found something with the scores where they did, by severity.
+
+    Where messages differ in their numbers, that of the first score stands for all.
+    """
+    found: dict[tuple[int, str], tuple[CheckResult, list[str]]] = {}
+    for name, report in comparison.reports.items():
+        for check in report.findings:
+            key = _SEVERITIES.index(check.severity), check.code
+            found.setdefault(key, (check, []))[1].append(name)
+    return [found[key] for key in sorted(found)]
