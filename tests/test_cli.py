@@ -17,7 +17,7 @@ import purecover
 from purecover import evaluate
 from purecover.cli import main
 from purecover.cli.options import OPTIONS
-from purecover.documents.text import shell_text
+from purecover.documents.details import shell_text
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 ALPHA = ("--alpha", "0.4048")

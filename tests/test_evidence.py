@@ -122,7 +122,7 @@ def test_an_estimated_alpha_moves_bounds_out() -> None:
     assert "&lt;Score&gt;" in page
     assert "taken as exact. If it is an estimate" in evidence_page(exact)
     for bound in varied.bounds[np.isfinite(varied.bounds)]:
-        assert f"{bound:.4g}".replace("-", "−") + "</td>" in page
+        assert f"{bound:.4g}".replace("-", "−") + "</bdi></td>" in page
     widths = [np.nan_to_num(each.bounds[4:], nan=99) for each in (exact, varied)]
     assert np.all(widths[1] >= widths[0] - 0.05)
     assert np.any(widths[1] > widths[0] + 0.05)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import purecover as pu
-from purecover.documents.text import render_evidence_text, render_threshold_text
+from purecover.documents.thresholds import evidence_text, threshold_text
 from purecover.intervals import evidence_thresholds
 from purecover.report import evaluate_many
 
@@ -81,7 +81,7 @@ def threshold() -> str:
     report = pu.evaluate(
         RARE.scores, RARE.labeled, alpha=0.03, threshold=choice.threshold, n_resamples=30
     )
-    return render_threshold_text(choice, report)
+    return threshold_text(choice, report)
 
 
 def comparison() -> str:
@@ -109,7 +109,7 @@ def many() -> str:
 def evidence() -> str:
     report = pu.evaluate(ROWS.scores, ROWS.labeled, alpha=0.25, n_resamples=0)
     found = evidence_thresholds(ROWS.counts, report.proportions, n_resamples=50, random_state=0)
-    return render_evidence_text(found, report)
+    return evidence_text(found, report)
 
 
 CASES: tuple[Callable[[], str], ...] = (

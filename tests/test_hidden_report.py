@@ -14,7 +14,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import purecover as pu
-from purecover.documents.hidden import MARKS
+from purecover.documents.details import MARKS
 
 DEMO = pu.load_example()
 

@@ -22,7 +22,7 @@ import purecover as pu
 from purecover import evaluate, simulate
 from purecover._shell import Shell
 from purecover.counts import auc_pu, pu_roc_curve
-from purecover.documents.summary import price_blocks
+from purecover.documents.summary import price_sections
 from purecover.exceptions import RecoveryWarning
 from purecover.html.page import SCRIPTS, render_report
 from purecover.html.payload import make_payload, thin_counts
@@ -198,7 +198,7 @@ def test_what_would_narrow_the_answer_is_listed() -> None:
     example = pu.load_example()
     report = evaluate(example.scores, example.labeled, n_resamples=50, random_state=0)
     shell = Shell("a  b.csv", {"score": ("a",)})
-    (table,) = price_blocks(report, shell)[0]
+    (table,) = price_sections(report, shell)[0].parts
     assert "--assume pure-top" in [row.cells["how"] for row in table.rows]
     assert "purecover judge 'a  b.csv' --score=a" in [row.cells["how"] for row in table.rows]
     text = "".join("".join(Page(render_report(report, shell=shell)).texts).split())

@@ -368,8 +368,8 @@ def test_nothing_is_cut(
                 box = figure.bounding_box()
                 assert box is None or box["x"] + box["width"] <= width
             fill(tab, alpha_number=0.3)
-        assert tab.locator(".confusion th:has-text('Both')").is_visible()
-    assert "60,000" in texts(show(rare), ".confusion td")
+        assert tab.locator("#unlabeled th:has-text('Both')").is_visible()
+    assert "60,000" in texts(show(rare), "#unlabeled td")
 
 
 def test_rows_of_rare_positives_are_drawn_by_powers_of_ten(

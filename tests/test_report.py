@@ -21,8 +21,8 @@ from sklearn.preprocessing import StandardScaler
 
 import purecover as pu
 from purecover import _inputs
+from purecover.documents.details import shell_text
 from purecover.documents.summary import PRICES
-from purecover.documents.text import shell_text
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.exceptions import InvalidInputError, InvalidTypeError, RecoveryWarning
 from purecover.proportions import GivenProportions

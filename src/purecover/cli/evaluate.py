@@ -53,8 +53,8 @@ def evaluate(file: str, /, *more_files: str, **given: Any) -> int:
     from purecover.checks import CHECKS
     from purecover.cli.counting import evaluate_counted, files_to_count
     from purecover.cli.rows import Columns, read_rows
+    from purecover.documents.details import shell_text
     from purecover.documents.formats import number_of
-    from purecover.documents.text import shell_text
 
     files, settings = (file, *more_files), chosen(given, _EVALUATION)
     columns, by = Columns.among(given), given.get("by")
@@ -395,7 +395,7 @@ def evidence(file: str, /, **given: Any) -> int:
         gzipped; - reads standard input.
     """
     from purecover.cli.rows import prepare
-    from purecover.documents.text import render_evidence_text
+    from purecover.documents.thresholds import evidence_text
 
     output.check_outputs(given, "html", not_this=file)
     how = {"n_resamples": 500, "random_state": 0, **chosen(given, "n_resamples")}
@@ -421,6 +421,6 @@ def evidence(file: str, /, **given: Any) -> int:
         command = output.typed_command()
         return str(render_evidence(found, report, command=command, source=source, title=None))
 
-    text = render_evidence_text(found, report)
+    text = evidence_text(found, report)
     output.deliver(found, given, source, text=text, document=document, html=page)
     return 0

@@ -33,7 +33,7 @@ def threshold(file: str, /, **given: Any) -> int:
     """
     criterion, value = _criterion(given)
     from purecover.cli.rows import prepare
-    from purecover.documents.text import render_threshold_text
+    from purecover.documents.thresholds import threshold_text
 
     quiet = "quiet" in given
     found = prepare(file, given, can_vary=True, repair="isotonic", **chosen(given, "n_resamples"))
@@ -77,7 +77,7 @@ def threshold(file: str, /, **given: Any) -> int:
     if quiet and "json" not in given:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         tell(repr(choice.threshold))
-    deliver(choice, given, source, text=render_threshold_text(choice, report), document=document)
+    deliver(choice, given, source, text=threshold_text(choice, report), document=document)
     return 0
 
 

@@ -6,48 +6,103 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from purecover.documents import formats, summary
-from purecover.documents.details import interval_methods, proportions_facts, resamples
-from purecover.documents.parts import Block, Headline, Row, Table, fact_tables
+from purecover.documents import formats
+from purecover.documents import summary as answers
+from purecover.documents.details import (
+    assumptions_section,
+    finding_table,
+    interval_methods,
+    proportions_facts,
+    resamples,
+    shown_metrics,
+)
+from purecover.documents.parts import (
+    Chart,
+    Document,
+    Headline,
+    Live,
+    Note,
+    Part,
+    Row,
+    Section,
+    Table,
+    facts,
+    notes,
+)
 from purecover.intervals.interval import TOO_WIDE
+from purecover.recovery.metrics import requested_metrics, title_of
+from purecover.report import derived
 
 if TYPE_CHECKING:
-    from purecover.checks.base import CheckResult
     from purecover.report.compare import ScoreComparison
 
 _MAIN = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1")
-_SEVERITIES = ("error", "warning", "note")
 _MAX_NAME = 60
 """Characters of a name in a sentence."""
 
 
-def comparison_blocks(comparison: ScoreComparison) -> list[Block]:
-    """Return numbers of rows, which model is ahead, warnings, a table for each metric, notes."""
-    said = comparison_headline(comparison)
-    counts = comparison.reports[comparison.baseline].counts
-    blocks: list[Block] = [
-        [f"{summary.size_line(counts)}, {len(comparison.reports)} scores of each"],
-        [*said.lead, *said.more],
-        said.cautions,
-        [metric_table(comparison, metric) for metric in main_metrics(comparison)],
-        [" ".join(comparison_notes(comparison))],
+def comparison_document(comparison: ScoreComparison) -> Document:
+    """Return which model is ahead, a table for each metric, curves, checks and settings."""
+    first = comparison.reports[comparison.baseline]
+    main = main_metrics(comparison)
+    rest = [name for name in shown_metrics(first.metrics) if name not in main]
+    tables = [metric_table(comparison, metric) for metric in main]
+    remarks = comparison_notes(comparison)
+    observed = "as if every unlabeled row were negative. Corrected: against the true classes."
+    sections = [
+        Section(
+            [
+                Note(" ".join(remarks[1:]), "fine"),  # the title names the baseline
+                Live(
+                    "differences",
+                    {"titles": {m: t.title for m, t in zip(main, tables, strict=True)}},
+                ),
+            ],
+            "differences",
+            f"Differences from {comparison.baseline}",
+        ),
+        Section(
+            [Note(f"Observed: {observed}", "fine"), *tables, *_interval_notes(comparison)],
+            "models",
+            "Models",
+        ),
+        Section(
+            [metric_table(comparison, metric) for metric in rest],
+            "more",
+            f"{len(rest)} more metrics",
+            fold="closed",
+        ),
+        Section([Chart("roc"), Chart("pr")], "curves", "Corrected curves"),
+        Section(_findings(comparison), "checks", "Checks"),
+        _assumptions(comparison),
+        _facts(comparison),
     ]
-    return blocks
+    said = comparison_headline(comparison)
+    summary = [
+        notes(f"{answers.size_line(first.counts)}, {len(comparison.reports)} scores of each"),
+        notes(*said.lead, *said.more),
+        Section(said.cautions),
+        Section(tables),
+        notes(" ".join(remarks)),
+    ]
+    return Document(
+        "Comparison of models", said, summary, [each for each in sections if each.parts]
+    )
 
 
 def main_metrics(comparison: ScoreComparison) -> list[str]:
     """The metrics with a table: the main ones, and those whose parameters the caller has set."""
     options = comparison.reports[comparison.baseline].metrics.options
-    return [*_MAIN, *summary.requested_metrics(options)]
+    return [*_MAIN, *requested_metrics(options)]
 
 
 def metric_table(comparison: ScoreComparison, metric: str) -> Table:
     """All models in one metric, with differences from the baseline."""
-    rows = []
+    rows, best = [], comparison.best(metric)
     for name, report in comparison.reports.items():
         gap = comparison.differences[metric].get(name)
         better = comparison.better.get(metric, {}).get(name, math.nan)
-        cells = {"interval": "", **summary.metric_row(report, metric).cells}
+        cells = {"interval": "", **answers.metric_row(report, metric).cells}
         cells |= {"difference": "", "between": ""}
         if gap is not None:
             wide = formats.bounded(gap) and gap.width > TOO_WIDE
@@ -59,7 +114,11 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
                 cells["between"] = formats.UNDEFINED
         if comparison.n_resamples:
             cells["better"] = f"{100 * better:.1f} %" if math.isfinite(better) else ""
-        rows.append(Row(name, cells, metric))
+        marks = [
+            *(["best"] if name == best else []),
+            *(["baseline"] if name == comparison.baseline else []),
+        ]
+        rows.append(Row(name, cells, kind="strong" if name == best else "", marks=marks))
     coverage = f"{formats.percent(comparison.confidence_level)} interval"
     columns = {"observed": "Observed", "recovered": "Corrected", "interval": coverage}
     columns |= {"difference": "Difference", "between": coverage}
@@ -68,20 +127,27 @@ def metric_table(comparison: ScoreComparison, metric: str) -> Table:
     if any(report.truth is not None for report in comparison.reports.values()):
         columns["true"] = "True"
     options = comparison.reports[comparison.baseline].metrics.options
-    return Table(summary.title_of(metric, options), columns, rows)
+    title = title_of(metric, options)
+    return Table(title, columns, rows, head="Model")
 
 
 def comparison_headline(comparison: ScoreComparison) -> Headline:
     """Say which model is ahead, by how much, whether chance can explain it, and what to mind."""
     first, *more = _ahead(comparison)
     cautions = []
-    for check, names in findings_by_score(comparison):
+    for check, names in derived.findings_by_score(comparison):
         if check.severity != "note":
-            every = len(names) == len(comparison.reports)
-            named = ", ".join(formats.shortened(name, _MAX_NAME) for name in names)
-            whose = "all models" if every else formats.cut(named, 2 * _MAX_NAME)
-            cautions.append(summary.caution(check, f"; {whose}"))
+            cautions.append(answers.caution(check, f"; {_whose(comparison, names)}"))
     return Headline([first], more, cautions)
+
+
+def _whose(comparison: ScoreComparison, names: list[str]) -> str:
+    """Name the models that a check found something of."""
+    if len(names) == len(comparison.reports):
+        return "all models"
+    return formats.cut(
+        ", ".join(formats.shortened(name, _MAX_NAME) for name in names), 2 * _MAX_NAME
+    )
 
 
 def _ahead(comparison: ScoreComparison) -> list[str]:
@@ -93,12 +159,7 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
         if len(contradicted) == len(reports):
             return [told]
         return [told, "The other models use the same alpha and beta."]
-    best = comparison.best("roc_auc") or base
-    others = [name for name in reports if name != base]
-    rival = base if best != base else max(others, key=lambda name: reports[name].auc)
-    seen = comparison.differences["roc_auc"][best if rival == base else rival]
-    if rival != base:  # the same difference from the other side
-        seen = replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
+    best, rival, seen = derived.leader(comparison)
     ahead, behind = (formats.shortened(name, _MAX_NAME) for name in (best, rival))
     hidden = "roc_auc" in reports[best].hardly_known
     value = "" if hidden else f", {formats.number(reports[best].auc, 3)}"
@@ -118,7 +179,7 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
         second = "There is too little data, or there are no replicates, for an interval of it."
     source = comparison.estimated_from
     of = "" if source is None else f" Estimated from {source}."
-    return [f"{sentence}.", second, summary.alpha_line(reports[base]) + of, summary.SCOPE]
+    return [f"{sentence}.", second, answers.alpha_line(reports[base]) + of, answers.SCOPE]
 
 
 def comparison_notes(comparison: ScoreComparison) -> list[str]:
@@ -138,21 +199,36 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
     return [*notes, formats.DASH] if set().union(*right) & {*_MAIN} else notes
 
 
-def interval_note(comparison: ScoreComparison) -> str:
-    """The methods of the intervals of differences."""
+def _interval_notes(comparison: ScoreComparison) -> list[Note]:
+    """Return the methods of the intervals of differences, if there are any."""
     found = comparison.differences.items()
     how = interval_methods((metric, each) for metric, own in found for each in own.values())
-    return f"Intervals of differences: {how}." if how else ""
+    return [Note(f"Intervals of differences: {how}.", "fine")] if how else []
 
 
-def comparison_facts(comparison: ScoreComparison) -> list[Table]:
-    """Data, proportions, settings and thresholds as names and values."""
+def _findings(comparison: ScoreComparison) -> list[Part]:
+    found = derived.findings_by_score(comparison)
+    if not found:
+        return [Note(f"{answers.NO_FINDING} {answers.RANDOM_LABELS_UNSEEN}.")]
+    return [finding_table((check, _whose(comparison, names)) for check, names in found)]
+
+
+def _assumptions(comparison: ScoreComparison) -> Section:
+    """Return the assumptions; of several models, AUCs in them are those of the baseline."""
+    section = assumptions_section(comparison.reports[comparison.baseline])
+    whose = Note(f"AUCs in this table are those of {comparison.baseline}.", "fine")
+    return replace(section, parts=[whose, *section.parts], fold="", about="")
+
+
+def _facts(comparison: ScoreComparison) -> Section:
+    """Return data, proportions, settings and thresholds as names and values."""
     report = comparison.reports[comparison.baseline]
-    known = {} if report.estimation is None else report.estimation.intervals
+    found = report.estimation
+    known = {} if found is None else found.intervals
     used = {"alpha": comparison.proportions.alpha, "beta": comparison.proportions.beta}
     shares = {k: f"{v:.4g} {formats.ends(known.get(k))}".rstrip() for k, v in used.items()}
-    return fact_tables(
-        Data=summary.sizes(report.counts),
+    section = facts(
+        Data=answers.sizes(report.counts),
         Proportions=proportions_facts(report, shares, comparison.estimated_from),
         Settings={
             "Baseline": comparison.baseline,
@@ -163,16 +239,5 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
             name: f"{other.metrics.threshold:.6g}" for name, other in comparison.reports.items()
         },
     )
-
-
-def findings_by_score(comparison: ScoreComparison) -> list[tuple[CheckResult, list[str]]]:
-    """Return checks that found something with the scores where they did, by severity.
-
-    Where messages differ in their numbers, that of the first score stands for all.
-    """
-    found: dict[tuple[int, str], tuple[CheckResult, list[str]]] = {}
-    for name, report in comparison.reports.items():
-        for check in report.findings:
-            key = _SEVERITIES.index(check.severity), check.code
-            found.setdefault(key, (check, []))[1].append(name)
-    return [found[key] for key in sorted(found)]
+    remarks = [] if found is None else [Note(note, "item") for note in found.notes]
+    return replace(section, parts=[*section.parts, *remarks])

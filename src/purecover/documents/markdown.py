@@ -1,18 +1,11 @@
-"""A report in Markdown, as GitHub, GitLab and others draw it."""
+"""Documents in Markdown, as GitHub, GitLab and others draw it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from purecover.documents.details import sections
 from purecover.documents.formats import cut, versions
-from purecover.documents.parts import Caution, Section, Table
-from purecover.documents.summary import summary
-
-if TYPE_CHECKING:
-    from purecover.report.results import PUReport
+from purecover.documents.parts import Caution, Command, Document, Note, Section, Table, grouped
 
 _LONGEST = 2000
 """Longer texts are cut: one name of the data must not fill a page."""
@@ -26,38 +19,40 @@ _NOTHING = "\u200b"
 """A space of no width, which keeps a sign apart from what it would otherwise mark."""
 
 
-def render_markdown(report: PUReport) -> str:
-    """Return the answer, and the details folded below it."""
-    parts = ["## Recovered performance"]
-    for block in summary(report)[:-1]:
-        for item in block:
-            if isinstance(item, Table):
-                parts.append(_table(item))
-            elif isinstance(item, Caution):
-                parts.append(f"- **{escape(item.text)}** {escape(item.hint)}".rstrip())
-            else:
-                parts.append(escape(item))
+def render_markdown(document: Document) -> str:
+    """Return the summary, and the other sections folded below it."""
+    parts = [f"## {escape(document.title)}"]
+    for section in document.summary:
+        parts += _written(section)
     parts.append("<details>\n<summary>Details</summary>")
-    for section in sections(report).values():
-        parts += _section(section)
+    for section in document.sections:
+        if written := _written(section):
+            parts += [f"### {escape(section.title)}", *written]
     parts += ["</details>", f"<sub>{escape(versions())}</sub>"]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(section: Section) -> Iterable[str]:
-    yield f"### {section.title}"
-    if section.sentence:
-        yield escape(section.sentence)
-    yield from map(_table, section.tables)
-    if section.note:
-        yield escape(section.note)
-    if section.notes:
-        yield "\n".join(f"- {escape(note)}" for note in section.notes)
+def _written(section: Section) -> list[str]:
+    """Return blocks of Markdown; of what cannot be written so, none."""
+    blocks = []
+    for group in grouped(section.parts, "markdown"):
+        if isinstance(group[0], Note) and group[0].kind == "item":
+            blocks.append("\n".join(f"- {escape(note.text)}" for note in group))
+            continue
+        for part in group:
+            if isinstance(part, Table):
+                blocks.append(_table(part))
+            elif isinstance(part, Caution):
+                blocks.append(f"- **{escape(part.text)}** {escape(part.hint)}".rstrip())
+            elif isinstance(part, Note | Command) and part.text:
+                blocks.append(escape(part.text))
+    return blocks
 
 
 def _table(table: Table) -> str:
     """All columns but the first are numbers, or none is."""
-    sides = ["---", *["---:" if table.numbers else "---"] * len(table.columns)]
+    numbers = table.kind in ("numbers", "facts")
+    sides = ["---", *["---:" if numbers else "---"] * len(table.columns)]
     lines = [[table.title, *table.columns.values()]]
     lines += [[row.title, *row.cells.values()] for row in table.rows]
     head, *rows = ([_cell(cell) for cell in line] for line in lines)

@@ -1,14 +1,11 @@
-"""Summary of a report: at most 25 lines with one AUC, one alpha and one interval."""
+"""The summary of a report: at most 25 lines with one AUC, one alpha and one interval."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from purecover._shell import Shell
 from purecover.documents.formats import (
@@ -24,16 +21,26 @@ from purecover.documents.formats import (
     share,
     shares_within,
 )
-from purecover.documents.hidden import tipping_lines
-from purecover.documents.parts import Block, Caution, Headline, Row, Table
-from purecover.recovery import metrics as formulas
-from purecover.recovery.metrics import METRICS, MetricOptions
-from purecover.recovery.rates import map_rates, rounded_down
+from purecover.documents.parts import (
+    Caution,
+    Command,
+    Headline,
+    Live,
+    Note,
+    Part,
+    Row,
+    Section,
+    Table,
+)
+from purecover.recovery.hidden import LARGEST_THETA
+from purecover.recovery.metrics import METRICS, requested_metrics, target_of, title_of
+from purecover.recovery.rates import rounded_down
+from purecover.report import derived
 
 if TYPE_CHECKING:
     from purecover.checks.base import CheckResult
     from purecover.counts import ScoreCounts
-    from purecover.proportions import Basis, MixtureProportions
+    from purecover.proportions import Basis
     from purecover.report.results import PUReport
 
 RARE = 0.1
@@ -44,12 +51,9 @@ RANDOM_LABELS_UNSEEN = "No check can see whether the labeled are a random sample
 SCOPE = "Scope: positives like the labeled ones."
 _OVERALL = ("roc_auc", "auc_pr")
 _AT_THRESHOLD = ("recall", "specificity", "precision", "f1")
-_OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
 _MOST_CAUTIONS = 3
 _OPEN = 0.5
 """Intervals of precision that are wider say hardly anything."""
-_STEP = 0.05
-"""An error of a given alpha whose consequence is shown."""
 
 PRICES = {
     "ten-rows": (
@@ -81,21 +85,22 @@ LIMIT = ("a limit of alpha that you know", "--alpha 0..LIMIT", "alpha=(0, LIMIT)
 """The same, of an interval that only the limit decides."""
 
 
-def summary(report: PUReport, file: str | None = None, shell: Shell | None = None) -> list[Block]:
-    """Return the answer as lines and tables, with the name of a file and commands about it."""
+def summary(report: PUReport, file: str | None = None, shell: Shell | None = None) -> list[Section]:
+    """Return the answer, with the name of a file and commands about it."""
     data = size_line(report.counts) if file is None else f"{file}: {size_line(report.counts)}"
     if report.scores_from is not None:
         data += f"; scores of {report.scores_from}"
-    blocks: list[Block] = [[data]]
-    if told := cautions(report):
-        blocks.append(told)
-    blocks.append(metric_tables(report))
+    answer: list[Part] = [Live("state")]
     if not report.contradicted:
-        blocks.append(answer_lines(report))
-        blocks += price_blocks(report, shell) if report.prices else []
-    more = "report.details(), report.to_html(FILE)"
-    blocks.append([f"More: {more if file is None else '--details, --html FILE'}"])
-    return blocks
+        alpha, *others, scope = answer_lines(report)
+        answer += [Note(alpha, skip=("page",)), *map(Note, others), Note(scope, "fine")]
+    return [
+        Section([Note(data, skip=("page",))]),
+        Section(cautions(report)),
+        Section([*metric_tables(report), Live("alpha")], side=True),
+        Section(answer),
+        *price_sections(report, shell),
+    ]
 
 
 def headline(report: PUReport) -> Headline:
@@ -128,34 +133,6 @@ def size_line(counts: ScoreCounts) -> str:
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
     return f"{text}, in {counts.n_thresholds:,} bins of scores" if counts.is_binned else text
-
-
-def title_of(name: str, options: MetricOptions) -> str:
-    """The title of a metric with its parameters."""
-    title = METRICS[name].title
-    parameters = {
-        "f_beta": f" (beta {options.f_beta:g})",
-        "cost": f" (miss {options.cost_fn:g}, false alarm {options.cost_fp:g})",
-        "net_benefit": f" (flagged from {options.threshold_probability:g})",
-    }
-    if name == "partial_auc":
-        return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
-    if name == "auc_pr" and options.area != "davis-goadrich":
-        return f"{title} ({options.area})"
-    return title + parameters.get(name, "")
-
-
-def requested_metrics(options: MetricOptions) -> list[str]:
-    """Metrics whose parameters the caller has set."""
-    requested = {
-        "f_beta": options.f_beta != 1,
-        "cost": (options.cost_fn, options.cost_fp) != (1, 1),
-        "precision_at_k": options.top_k is not None,
-        "recall_at_k": options.top_k is not None,
-        **dict.fromkeys(_OF_PROBABILITIES, options.probabilities),
-        "net_benefit": options.probabilities,
-    }
-    return [name for name, wanted in requested.items() if wanted]
 
 
 def confidence_level(report: PUReport) -> float | None:
@@ -201,9 +178,10 @@ def metric_row(report: PUReport, name: str, digits: int | None = None) -> Row:
 
 
 def tables_by_kind(
-    report: PUReport, rows: Iterable[Row], headings: Mapping[str, str], end: str = ""
+    report: PUReport, rows: Iterable[Row], headings: Mapping[str, str], digits: int
 ) -> list[Table]:
-    """Return a table for each kind of metric, under headings with a sign at their end."""
+    """Return a table for each kind of metric, under headings that end alike."""
+    end = ":" if headings["threshold"].endswith(":") else ""
     headings = {
         "top_k": f"Among the {report.metrics.options.top_k or 0:,} highest unlabeled scores{end}",
         "probability": f"Of scores as probabilities of the true class{end}",
@@ -211,7 +189,15 @@ def tables_by_kind(
     }
     columns = metric_columns(report)
     return [
-        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
+        Table(
+            headings[kind],
+            columns,
+            list(own),
+            head="Metric",
+            strong=("recovered",),
+            digits=digits,
+        )
+        for kind, own in groupby(rows, lambda row: row.kind)
     ]
 
 
@@ -222,16 +208,13 @@ def metric_tables(report: PUReport) -> list[Table]:
     if leads:
         names.sort(key=lambda name: (METRICS[name].kind != "threshold", name != "precision"))
     rows = [metric_row(report, name) for name in names if name in report.metrics]
-    limit, counts = report.metrics.threshold, report.counts
     how = "given" if report.threshold_chosen else "best Youden index"
     if report.review is not None:
         how = f"to review {report.review:,} rows"
-    flagged = float(counts.unlabeled[counts.thresholds >= limit].sum())
-    headings = {
-        "ranking": "Over all thresholds:" if leads else "",
-        "threshold": f"At score >= {limit:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):",
-    }
-    tables, c = tables_by_kind(report, rows, headings, ":"), report.confusion
+    flagged, c = derived.flagged(report), report.confusion
+    at = f"At score >= {report.threshold:.4g} ({how}; flags {flagged:,.0f} unlabeled rows):"
+    headings = {"ranking": "Over all thresholds:" if leads else "", "threshold": at}
+    tables = tables_by_kind(report, rows, headings, 3)
     at_threshold = next(table for table in tables if table.rows[0].kind == "threshold")
     for title, name in (("Positives flagged", "tp"), ("Positives missed", "fn")):
         value, ends = getattr(c, name), c.intervals.get(name)
@@ -251,9 +234,8 @@ def answer_lines(report: PUReport) -> list[str]:
     lines = [alpha_line(report), range_line(report), SCOPE]
     if {*_OVERALL, *_AT_THRESHOLD}.intersection(report.hardly_known):
         lines[-1] += f" {DASH}"
-    if report.at_least:
-        lines[-1:-1] = tipping_lines(report)
-    own = formulas.target_of(report.metrics.prior, report.proportions, report.counts)
+    lines[-1:-1] = tipping_lines(report)
+    own = target_of(report.metrics.prior, report.proportions, report.counts)
     if own != "deployment":
         lines[-1] += f" Precision is for {population(report)}."
     return [line for line in lines if line]
@@ -309,53 +291,51 @@ _ALMOST_CLEAN = 0.98
 
 def range_line(report: PUReport) -> str:
     """Say what AUC and precision would be for any alpha the scores allow, or if alpha is off."""
-    p, found, seen = report.proportions, report.estimation, report.auc_pu - 0.5
-    if report.infeasible or seen <= 0:
+    found = report.estimation
+    if report.infeasible or report.auc_pu <= 0.5:
         return ""
     if found is not None:
         if "auc" not in found.allowed:
             return ""
-        largest, beta = report.largest_alpha, p.beta if found.beta_given else 1.0
-        most = precision_if(report, min(largest, beta - SMALLEST_DELTA), beta)
-        most = max(most, report.metrics.get("precision", 0.0))
+        most = derived.largest_precision(report, report.beta if found.beta_given else 1.0)
         assumed = report.state == "assumed"
         given = "Without that assumption" if assumed else "For any alpha the scores allow"
-        limit = share(rounded_down(largest))
+        limit = share(rounded_down(report.largest_alpha))
         precision = "" if math.isnan(most) else f", precision 0 to {most:.2f}"
         return f"{given} (at most {limit}): AUC {found.allowed['auc']}{precision}."
-    if report.intervals.get("alpha") is not None:
+    ends = [] if report.intervals.get("alpha") is not None else derived.nearby(report)
+    if not ends:
         return ""
-    # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
-    step = min(_STEP, p.delta / 2, p.alpha / 2 or _STEP)
-    ends = [max(p.alpha - step, 0.0), p.alpha + step]
-    if ends[1] >= p.beta:  # rounded: alpha is next to beta
-        return ""
-    low, high = (min(0.5 + seen / (p.beta - alpha), 1.0) for alpha in ends)
-    values = [precision_if(report, alpha, p.beta) for alpha in ends]
+    alphas, areas, values = zip(*ends, strict=True)
+    either = " or ".join(f"{100 * alpha:.3g} %" for alpha in alphas)
     precision = "" if math.isnan(sum(values)) else ", precision {:.2f} or {:.2f}".format(*values)
-    alphas = " or ".join(f"{100 * alpha:.3g} %" for alpha in ends)
-    return f"If alpha is {alphas}: AUC {low:.3f} or {high:.3f}{precision}."
+    return f"If alpha is {either}: AUC {areas[0]:.3f} or {areas[1]:.3f}{precision}."
 
 
-SMALLEST_DELTA = 1e-3
-"""A smaller beta - alpha leaves no figure."""
+def tipping_lines(report: PUReport) -> list[str]:
+    """Return a sentence on each metric that the caller wants to be at least a value."""
+    lines = []
+    for metric, theta in derived.tipping(report).items():
+        value = report.at_least[metric]
+        name = f"{'AUC' if metric == 'auc' else metric} of all positives"
+        if metric in unknown_columns(report):
+            lines.append(f"Whether the {name} is at least {value:.2f} is not known.")
+        elif math.isnan(theta):
+            lines.append(f"At this alpha the {name} is below {value:.2f} even for random labels.")
+        elif theta >= LARGEST_THETA:
+            lines.append(f"At this alpha the {name} is at least {value:.2f} whatever theta is.")
+        else:
+            lines.append(
+                f"At this alpha the {name} is below {value:.2f} only if theta > {theta:.2f}: "
+                f"labeled positives outrank hidden ones in more than {100 * theta:.0f} % of pairs."
+            )
+    return lines
 
 
-def precision_if(report: PUReport, alpha: float, beta: float) -> float:
-    """Precision at the threshold with another alpha and beta, in proportion to the report's."""
-    counts, used = report.counts, report.proportions
-    above = counts.thresholds >= report.metrics.threshold
-    labeled = counts.labeled[above].sum() / counts.n_labeled
-    unlabeled = counts.unlabeled[above].sum() / counts.n_unlabeled
-    precision = METRICS["precision"].formula
-    target = formulas.target_of(report.metrics.prior, used, counts)
-
-    def value(p: MixtureProportions) -> float:
-        tpr, fpr = (min(max(float(rate), 0.0), 1.0) for rate in map_rates(labeled, unlabeled, p))
-        return float(precision(tpr, fpr, p.prior(target, counts), report.metrics.options))
-
-    own, other = value(used), value(replace(used, alpha=alpha, beta=beta))
-    return min(other * report.metrics["precision"] / own, 1.0) if own > 0 else other
+def unknown_columns(report: PUReport) -> list[str]:
+    """Return metrics of all positives that are hardly known already for those like the labeled."""
+    own = {"auc": "roc_auc", "recall": "recall", "precision": "precision", "n_missed": "fn"}
+    return [name for name, same in own.items() if same in report.hardly_known]
 
 
 def population(report: PUReport) -> str:
@@ -365,7 +345,7 @@ def population(report: PUReport) -> str:
         "pooled": "labeled and unlabeled rows together",
     }
     other = f"a population with {share(report.metrics.prior)} positives"
-    target = formulas.target_of(report.metrics.prior, report.proportions, report.counts)
+    target = target_of(report.metrics.prior, report.proportions, report.counts)
     return named.get(str(target), other)
 
 
@@ -385,56 +365,44 @@ def cautions(report: PUReport) -> list[Caution]:
     return found
 
 
-def price_blocks(report: PUReport, shell: Shell | None) -> list[Block]:
-    """Return ways to narrow the interval by a fifth or more, or by a limit, and their options.
+def price_sections(report: PUReport, shell: Shell | None) -> list[Section]:
+    """Return ways to narrow the interval of the AUC, or a limit, and their options.
 
-    The interval is that of the AUC, and where precision leads or is wide open also its own.
-
-    Twenty answers are asked for where they narrow it by a further tenth at least. Nothing where
-    something contradicts the data, or where the interval is narrow. Without a shell, they are done
-    in Python.
+    Where precision leads or is wide open, also a way to narrow that of precision. Nothing where
+    something contradicts the data. Without a shell, they are done in Python.
     """
-    if not report.prices or cautions(report):
-        return []
-    rows, note = [], []
-    widths = {price.name: price.high - price.low for price in report.prices}
-    for price in report.prices:
-        words, command, call = (
-            text.format(threshold=_cut_text(report)) for text in PRICES[price.name]
-        )
-        how = call if shell is None else shell.filled(command)
-        metric = "precision" if price.name == "flagged-rows" else "roc_auc"
-        now, width = report.intervals.get(metric), widths[price.name]
-        if not bounded(now) or now.width <= WIDE:
-            continue
-        if price.name == "labeled-rows" and width > 0.9 * widths["ten-rows"]:
-            continue
-        if width > 0.8 * now.width:
-            if price.name == "more-rows":
-                note.append("More rows like these would narrow it by less than a fifth.")
-        elif metric == "precision":
-            text = f"To know precision, {words} (then about {width:.2f} wide)"
-            leads = report.metrics.prior < RARE or report.review is not None
-            lines = [f"{text}:", f"  {how}"] if how else [f"{text}."]
-            note += lines if leads or now.width > _OPEN else []
-        else:
-            auc = f"{price.low:.2f} to {price.high:.2f}"
-            if price.name.endswith("rows"):  # where the interval will be is not known yet
-                auc = f"about {width:.2f} wide"
-            rows.append(Row(words, {"auc": auc, "how": how}))
     now = report.intervals.get("roc_auc")
-    if bounded(now) and now.width > WIDE:
+    if not report.prices or report.contradicted or cautions(report):
+        return []
+    rows: list[Row] = []
+    remarks: list[Part] = []
+    useful = derived.useful_prices(report)
+    wide = bounded(now) and now.width > WIDE
+    if wide and "more-rows" not in useful:
+        text = "More rows like these would narrow it by less than a fifth."
+        remarks.append(Note(text, "fine"))
+    for name, price in useful.items():
+        threshold = derived.short_threshold(report)
+        words, command, call = (text.format(threshold=threshold) for text in PRICES[name])
+        how = call if shell is None else shell.filled(command)
+        width = price.high - price.low
+        if name == "flagged-rows":
+            leads = report.metrics.prior < RARE or report.review is not None
+            if leads or report.intervals["precision"].width > _OPEN:
+                text = f"To know precision, {words} (then about {width:.2f} wide):"
+                remarks += [Note(text, "fine"), Command(how)]
+            continue
+        # Where the interval will be after more rows is not known yet.
+        auc = (
+            f"about {width:.2f} wide"
+            if name.endswith("rows")
+            else f"{price.low:.2f} to {price.high:.2f}"
+        )
+        rows.append(Row(words, {"auc": auc, "how": how}))
+    if wide:
         words, command, call = LIMIT
         rows.append(Row(words, {"auc": "", "how": call if shell is None else command}))
     columns = {"auc": "AUC interval", "how": ""}
     title = "To narrow this, do or know one of these:"
-    table = [Table(title, columns, rows, numbers=False)] if rows else []
-    return [each for each in (table, note) if each]
-
-
-def _cut_text(report: PUReport) -> str:
-    """Write the threshold with as few digits as flag the same rows."""
-    cuts = report.counts.thresholds
-    above = np.count_nonzero(cuts >= report.threshold)
-    texts = (f"{report.threshold:.{digits}g}" for digits in range(4, 18))
-    return next(text for text in texts if np.count_nonzero(cuts >= float(text)) == above)
+    table = Section([Table(title, columns, rows, "words")] if rows else [])
+    return [each for each in (table, Section(remarks)) if each.parts]

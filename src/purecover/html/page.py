@@ -11,20 +11,20 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from purecover._codec import plain
 from purecover._shell import Shell
 from purecover.documents import comparison as compared
-from purecover.documents import details as parts
-from purecover.documents import evidence
-from purecover.documents import many as many_reports
 from purecover.documents import summary as answers
-from purecover.documents.formats import cut, listed, number, shortened, versions
-from purecover.documents.parts import Headline, Table
-from purecover.documents.summary import RANDOM_LABELS_UNSEEN, headline
+from purecover.documents.details import report_document
+from purecover.documents.formats import cut, listed, shortened, versions
+from purecover.documents.many import many_document
+from purecover.documents.parts import Document, Live, Table, grouped
+from purecover.documents.thresholds import evidence_document
 from purecover.html import svg
-from purecover.html.payload import make_payload, true_pr
+from purecover.html.payload import make_payload
+from purecover.recovery.metrics import title_of
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
@@ -77,52 +77,6 @@ class About(TypedDict, total=False):
     shell: Shell | None
 
 
-def curve_chart(report: PUReport, kind: Literal["roc", "pr"]) -> dict[str, Any]:
-    """The observed, recovered and true curve, with the threshold marked.
-
-    A recovered one that contradicts the scores is left out.
-    """
-    truth, level = report.truth, [0.0, 1.0]
-    curves: dict[str, tuple[float, Any, Any]] = {}
-    if kind == "roc":
-        title, word, roc = "ROC curve", "AUC", report.roc
-        axes = {"fpr": "False-positive rate", "recall": "True-positive rate"}
-        chance = "chance"
-        curves["observed"] = (report.auc_pu, roc.fpr_pu, roc.tpr_pu)
-        curves["recovered"] = (math.nan if report.infeasible else report.auc, roc.fpr, roc.tpr)
-        if truth is not None:
-            curves["true"] = (truth.metrics["roc_auc"], truth.roc.fpr_pu, truth.roc.tpr_pu)
-    else:
-        title, word, pr = "Precision-recall curve", "area", report.pr
-        axes = {"recall": "Recall", "precision": "Precision"}
-        chance, level = f"chance (prior {pr.prior:.3g})", [pr.prior, pr.prior]
-        curves["observed"] = (pr.auc_pr_pu, pr.recall_pu, pr.precision_pu)
-        curves["recovered"] = (pr.auc_pr, pr.recall, pr.precision)
-        if truth is not None:
-            curves["true"] = (truth.metrics["auc_pr"], *true_pr(truth))
-    if report.contradicted:
-        del curves["recovered"]
-    areas = {k: number(area, 3) for k, (area, _, _) in curves.items()}
-    if {"roc": "roc_auc", "pr": "auc_pr"}[kind] in report.hardly_known:
-        areas["recovered"] = "–"
-    point = [report.metrics.get(name, math.nan) for name in axes]
-    horizontal, vertical = axes.values()
-    words = {k: "corrected" if k == "recovered" else k for k in curves}
-    said = ", ".join(f"under the {words[k]} one {area}" for k, area in areas.items())
-    return svg.make_chart(
-        kind,
-        title,
-        f"{vertical} against {horizontal.lower()}. Areas of the curves: {said}.",
-        axes=(horizontal, vertical),
-        curves=[
-            ("chance", chance, [0, 1], level),
-            *((k, f"{words[k]} ({word} {areas[k]})", x, y) for k, (_, x, y) in curves.items()),
-        ],
-        band=report.roc_band if kind == "roc" else report.pr_band,
-        point=(point[0], point[1], f"threshold {report.metrics.threshold:.4g}"),
-    )
-
-
 def render_report(report: PUReport, **about: Unpack[About]) -> str:
     """A report as a self-contained page.
 
@@ -156,47 +110,34 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
             f"The report is computed from all {n:,} distinct scores or bins, the sliders from the "
             f"counts at {kept:,} of them, at which observed rates are exact."
         )
+    document = report_document(report, shell=about.get("shell"))
+    table = next(
+        part for each in document.summary for part in each.parts if isinstance(part, Table)
+    )
     return make_page(
-        "report.html.j2",
-        "Recovered performance",
-        headline(report),
+        document,
         about,
+        template="report.html.j2",
         data=(report.counts, report.scores_from),
         scripts=SCRIPTS,
-        view=parts.sections(report),
-        columns=answers.metric_columns(report),
-        findings=report.findings,
-        passed=[check for check in report.checks if not check.fired],
-        charts=[curve_chart(report, "roc"), curve_chart(report, "pr")],
-        tables=answers.metric_tables(report),
-        alpha=answers.alpha_words(report),
-        lines=[] if report.contradicted else answers.answer_lines(report)[1:],
-        prices=[
-            each for block in answers.price_blocks(report, about.get("shell")) for each in block
-        ],
-        thinning=sliders,
         payload=payload,
+        lead=table.rows[0],
+        columns=table.columns,
+        alpha=answers.alpha_words(report),
+        sources=[sliders],
     )
 
 
 def render_notebook(report: PUReport) -> str:
-    """Findings, ROC curve and main metrics as a fragment of HTML that can stand in any page.
+    """A report as a fragment of HTML that can stand in any page.
 
     No script, no style sheet, no names that others might use: everything is styled where it
     stands, so that nothing leaks into a notebook and two reports do not meet. Text takes the
     color of the notebook, and curves take colors that show on white and on black, since a page
     within a page cannot know which it is.
     """
-    return _filled(
-        "notebook.html.j2",
-        headline=headline(report),
-        chart=curve_chart(report, "roc"),
-        columns=answers.metric_columns(report),
-        rows=[row for table in answers.metric_tables(report) for row in table.rows],
-        assumptions=parts.assumptions_section(report).tables[0].rows,
-        findings=report.findings,
-        colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
-    )
+    colors = {"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"}
+    return _filled("notebook.html.j2", document=report_document(report), colors=colors)
 
 
 MAX_NAME = 34
@@ -237,7 +178,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     return {
         "names": names,
         "baseline": names.index(comparison.baseline),
-        "metrics": [{"name": m, "title": answers.title_of(m, options)} for m in metrics],
+        "metrics": [{"name": m, "title": title_of(m, options)} for m in metrics],
         "differences": differences,
         "prior": first.pr.prior,
         "curves": curves,
@@ -247,37 +188,13 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
 def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> str:
     """A comparison as a self-contained page; see :func:`render_report`."""
     first = comparison.reports[comparison.baseline]
-    main = compared.main_metrics(comparison)
-    rest = [name for name in parts.shown_metrics(first.metrics) if name not in main]
-
-    def tables(names: Sequence[str]) -> list[tuple[Table, str | None]]:
-        return [(compared.metric_table(comparison, name), comparison.best(name)) for name in names]
-
     return make_page(
-        "compare.html.j2",
-        "Comparison of models",
-        compared.comparison_headline(comparison),
+        compared.comparison_document(comparison),
         about,
         data=(first.counts, first.scores_from),
-        styles=("compare.css",),
         scripts=(*CHARTS, "js/compare.js"),
-        notes=compared.comparison_notes(comparison)[1:],  # the heading names the baseline
-        main=tables(main),
-        rest=tables(rest),
-        baseline=comparison.baseline,
-        findings=compared.findings_by_score(comparison),
-        n_scores=len(comparison.names),
-        facts=compared.comparison_facts(comparison),
-        assumptions=parts.assumptions_section(first),
-        unseen=RANDOM_LABELS_UNSEEN,
-        estimation_notes=() if first.estimation is None else first.estimation.notes,
-        interval_note=compared.interval_note(comparison),
         payload=comparison_payload(comparison),
     )
-
-
-MOST_ROWS = 1000
-"""Rows of a page; all of them are in the CSV file and in JSON."""
 
 
 def render_many(many: ManyReports, **about: Unpack[About]) -> str:
@@ -285,44 +202,40 @@ def render_many(many: ManyReports, **about: Unpack[About]) -> str:
 
     The most doubtful rows are the first.
     """
-    return make_page(
-        "many.html.j2",
-        "Many evaluations",
-        many_reports.many_headline(many, many.metrics),
-        about,
-        table=many_reports.many_table(many, many.metrics, MOST_ROWS, MAX_NAME),
-        left_out=max(len(many.evaluated) - MOST_ROWS, 0),
-        failed=many.failed[:MOST_ROWS],
-    )
+    return make_page(many_document(many), about)
 
 
 def render_evidence(
     found: EvidenceThresholds, report: PUReport | None = None, **about: Unpack[About]
 ) -> str:
     """Thresholds of evidence as a self-contained page: a table, a figure, what the prior hides."""
-    return make_page(
-        "evidence.html.j2",
-        "Evidence strength of a score",
-        evidence.evidence_headline(found, report),
-        about,
-        section=evidence.evidence_section(found),
-        chart=svg.evidence_chart(found),
-        facts=evidence.evidence_facts(found),
-    )
+    drawn = [Live("chart", {"made": svg.evidence_chart(found)})]
+    return make_page(evidence_document(found, report, drawn), about, sources=[ODDS])
+
+
+METHOD = (
+    "Method: S. Jain, M. White, P. Radivojac (2017). Recovering true classifier performance in "
+    "positive-unlabeled learning. Proceedings of the Thirty-First AAAI Conference on Artificial "
+    "Intelligence."
+)
+ODDS = (
+    "Odds of each strength: S. V. Tavtigian et al. (2018). Modeling the ACMG/AMP variant "
+    "classification guidelines as a Bayesian classification framework. Genetics in Medicine "
+    "20(9), 1054–1060."
+)
 
 
 def make_page(
-    template: str,
-    usual_title: str,
-    said: Headline,
+    document: Document,
     about: About,
     *,
+    template: str = "base.html.j2",
     data: tuple[ScoreCounts | None, str | None] = (None, None),
-    styles: Sequence[str] = (),
     scripts: Sequence[str] = ("js/document.js",),
+    sources: Sequence[str] = (),
     **values: Any,
 ) -> str:
-    """A page of ours: what all of them have, and the ``values`` of its own template.
+    """A document as a page of ours; ``values`` are those of a template of its own.
 
     ``data`` are the counts that it is about, and how their scores were made. The page has our
     style sheets and scripts inside, and a content security policy that allows only these.
@@ -330,7 +243,7 @@ def make_page(
     from markupsafe import Markup
 
     title, source = about.get("title"), about.get("source") or {}
-    style = "".join(_resource(each) for each in ("style.css", "report.css", *styles))
+    style = "".join(_resource(each) for each in ("style.css", "report.css"))
     texts = [_resource(each) for each in scripts]
     return _filled(
         template,
@@ -340,13 +253,13 @@ def make_page(
         scripts=[Markup(text) for text in texts],  # noqa: S704
         policy=f"default-src 'none'; script-src {' '.join(map(_digest, texts))}; style-src "
         f"{_digest(style)}; img-src data: blob:; base-uri 'none'; form-action 'none'",
-        title=title or usual_title,
+        title=title or document.title,
         # What the browser's title names where the caller gave no title of their own.
         subject="" if title else listed(source.get("file"), 80),
         identity=_identity(*data, source),
-        headline=said,
-        versions=versions(),
+        document=document,
         command=about.get("command"),
+        made=[versions(), METHOD, *sources],
         **{"payload": {}, **values},
     )
 
@@ -392,6 +305,9 @@ def _environment() -> Any:
     )
     # A number and its sign stay on one line.
     made.filters["together"] = lambda text: text.replace(" %", "\u00a0%")
+    made.filters["grouped"] = grouped
+    made.filters["form"] = lambda part: type(part).__name__
+    made.filters["drawn"] = lambda chart: svg.make_chart(**vars(chart))
     return made
 
 

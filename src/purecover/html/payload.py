@@ -14,12 +14,13 @@ import numpy as np
 from purecover._codec import picked, plain
 from purecover._typing import FloatArray
 from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.documents.details import MARKS
 from purecover.documents.formats import bounded
-from purecover.documents.hidden import hidden_curves
-from purecover.documents.summary import confidence_level
+from purecover.documents.summary import confidence_level, unknown_columns
 from purecover.html.svg import drawn_points
 from purecover.intervals.resampling import thinned_to_draw
 from purecover.recovery.metrics import target_of
+from purecover.report.derived import has_hidden
 
 if TYPE_CHECKING:
     from purecover.intervals.interval import CurveBand
@@ -152,7 +153,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         "auc_pu_half": _half_width(report),
         "histogram": _histogram(counts),
         "sensitivity": _grid(report),
-        "hidden": hidden_curves(report),
+        "hidden": _hidden(report),
         "truth": _truth(report.truth),
     }
 
@@ -254,7 +255,7 @@ def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:
     if truth is None:
         return None
     # Thinned apart: where the ROC curve is straight, precision is not.
-    roc, pr = drawn_points(truth.roc.fpr_pu, truth.roc.tpr_pu), drawn_points(*true_pr(truth))
+    roc, pr = drawn_points(truth.roc.fpr_pu, truth.roc.tpr_pu), drawn_points(*truth.pr_curve)
     return {
         "auc": plain(truth.metrics["roc_auc"]),
         "roc": dict(zip(("fpr", "tpr"), map(_drawn, roc), strict=True)),
@@ -263,9 +264,13 @@ def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:
     }
 
 
-def true_pr(truth: TrueFigures) -> tuple[FloatArray, FloatArray]:
-    """Recall and precision of the true precision-recall curve; where defined."""
-    fpr, tpr = truth.roc.fpr_pu, truth.roc.tpr_pu
-    flagged = truth.prior * tpr + (1 - truth.prior) * fpr
-    some = flagged > 0
-    return tpr[some], truth.prior * tpr[some] / flagged[some]
+def _hidden(report: PUReport) -> dict[str, Any] | None:
+    """Metrics of all positives over theta."""
+    if not has_hidden(report):
+        return None
+    thetas = np.linspace(0.5, 0.95, 46)
+    found, names = report.hidden(thetas), ("auc", "recall", "precision", "n_missed")
+    curves: dict[str, Any] = {n: np.round(getattr(found, n), 6).tolist() for n in names}
+    curves |= dict.fromkeys(unknown_columns(report))
+    marks = [{"name": name, "theta": theta} for name, theta in MARKS.items() if theta > 0.5]
+    return {"theta": thetas.round(4).tolist(), **curves, "marks": marks}

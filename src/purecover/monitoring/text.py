@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from purecover.documents.formats import bounded
-from purecover.documents.parts import Caution, Headline, Row, Table
+from purecover.documents.parts import (
+    Caution,
+    Document,
+    Headline,
+    Live,
+    Note,
+    Part,
+    Row,
+    Section,
+    Table,
+    notes,
+)
 from purecover.documents.text import text_of
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
@@ -27,7 +38,7 @@ def monitor_text(state: MonitorState) -> str:
     if not state.partitions:
         return "no partition yet"
     shown = state.partitions[-state.settings["window"] - 1 :]
-    return text_of([[_total(state)], [_table(shown)], statement(state)])
+    return text_of([notes(_total(state)), Section([_table(shown)]), notes(*statement(state))])
 
 
 def statement(state: MonitorState) -> list[str]:
@@ -60,7 +71,8 @@ def _count(rows: float) -> str:
 
 
 def _table(partitions: tuple[MonitorPartition, ...]) -> Table:
-    return Table("", _HEADS, [Row(each.name, _cells(each)) for each in partitions])
+    rows = [Row(each.name, _cells(each)) for each in partitions]
+    return Table("", _HEADS, rows, head="Partition")
 
 
 def _cells(partition: MonitorPartition) -> dict[str, str]:
@@ -109,13 +121,17 @@ def monitor_page(state: MonitorState, **about: Any) -> str:
     lines = [svg.make_timeline("AUC", names, areas, drifted)]
     if any(alpha is not None and alpha.method != "given" for alpha in alphas):
         lines.append(svg.make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
-    return make_page(
-        "monitor.html.j2",
+    timeline: list[Part] = [Live("timeline", {"line": line}) for line in lines]
+    if left_out := len(state.partitions) - len(shown):
+        earlier = f"The newest partitions; {left_out} earlier ones are not shown."
+        timeline = [Note(earlier, "fine"), *timeline]
+    document = Document(
         "Scores over time",
         Headline([verdict], [f"{_total(state)}.", *more], cautions),
-        about,  # type: ignore[arg-type]
-        data=(state.counts, None),
-        lines=lines,
-        table=_table(shown[::-1]),
-        left_out=len(state.partitions) - len(shown),
+        [],
+        [
+            Section(timeline, "timeline", "Timeline"),
+            Section([_table(shown[::-1])], "partitions", "Partitions, the newest first"),
+        ],
     )
+    return make_page(document, about, data=(state.counts, None))  # type: ignore[arg-type]

@@ -940,3 +940,34 @@ def positives_flagged(fpr: Any, tpr: Any, flagged: float, n: float, prior: Any) 
     precision = prior * tpr / np.where(share > 0, share, 1.0)
     least = np.maximum(flagged - n * (1 - prior), 0.0)
     return np.clip(flagged * precision, least, np.minimum(flagged, n * prior))
+
+
+_SHOWN_OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
+
+
+def title_of(name: str, options: MetricOptions) -> str:
+    """The title of a metric with its parameters."""
+    title = METRICS[name].title
+    parameters = {
+        "f_beta": f" (beta {options.f_beta:g})",
+        "cost": f" (miss {options.cost_fn:g}, false alarm {options.cost_fp:g})",
+        "net_benefit": f" (flagged from {options.threshold_probability:g})",
+    }
+    if name == "partial_auc":
+        return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
+    if name == "auc_pr" and options.area != "davis-goadrich":
+        return f"{title} ({options.area})"
+    return title + parameters.get(name, "")
+
+
+def requested_metrics(options: MetricOptions) -> list[str]:
+    """Metrics whose parameters the caller has set."""
+    requested = {
+        "f_beta": options.f_beta != 1,
+        "cost": (options.cost_fn, options.cost_fp) != (1, 1),
+        "precision_at_k": options.top_k is not None,
+        "recall_at_k": options.top_k is not None,
+        **dict.fromkeys(_SHOWN_OF_PROBABILITIES, options.probabilities),
+        "net_benefit": options.probabilities,
+    }
+    return [name for name, wanted in requested.items() if wanted]

@@ -217,10 +217,10 @@ class ScoreComparison(Paged, Frozen):
         return read_comparison(source, source.parse(text))
 
     def __str__(self) -> str:
-        from purecover.documents.comparison import comparison_blocks
+        from purecover.documents.comparison import comparison_document
         from purecover.documents.text import text_of
 
-        return text_of(comparison_blocks(self))
+        return text_of(comparison_document(self).summary)
 
     def __repr__(self) -> str:
         areas = ", ".join(f"{name} {report.auc:.4f}" for name, report in self.reports.items())

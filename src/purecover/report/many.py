@@ -264,10 +264,10 @@ class ManyReports(Paged):
         return json_text(self.to_dict(), indent)
 
     def __str__(self) -> str:
-        from purecover.documents.many import many_blocks
+        from purecover.documents.many import many_document
         from purecover.documents.text import text_of
 
-        return text_of(many_blocks(self))
+        return text_of(many_document(self).summary)
 
     def __repr__(self) -> str:
         return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"

@@ -420,9 +420,10 @@ class PUReport(Paged, Frozen):
             The answer, and the details folded below it, with tables as GitHub and GitLab draw
             them. Names that came with the data cannot leave their cells.
         """
+        from purecover.documents.details import report_document
         from purecover.documents.markdown import render_markdown
 
-        return render_markdown(self)
+        return render_markdown(report_document(self))
 
     @public
     def plot(self) -> Any:
@@ -454,16 +455,15 @@ class PUReport(Paged, Frozen):
             All metrics, expected numbers, alpha and beta by other estimators and whatever the
             purity of both ends, assumptions, checks, settings and methods.
         """
-        from purecover.documents.details import sections
-        from purecover.documents.text import details_text
-
-        return details_text(sections(self).values())
-
-    def __str__(self) -> str:
-        from purecover.documents.summary import summary
+        from purecover.documents.details import report_document
         from purecover.documents.text import text_of
 
-        return text_of(summary(self))
+        return text_of(report_document(self).sections)
+
+    def __str__(self) -> str:
+        from purecover.documents.details import report_text
+
+        return report_text(self)
 
     def __repr__(self) -> str:
         auc = f"{self.auc:.4f}"

@@ -79,6 +79,14 @@ class TrueFigures(Frozen):
     metrics: dict[str, float]
     roc: PURoc
 
+    @property
+    def pr_curve(self) -> tuple[FloatArray, FloatArray]:
+        """Recall and precision of the true precision-recall curve, where defined."""
+        fpr, tpr = self.roc.fpr_pu, self.roc.tpr_pu
+        flagged = self.prior * tpr + (1 - self.prior) * fpr
+        some = flagged > 0
+        return tpr[some], self.prior * tpr[some] / flagged[some]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return picked(self, "alpha", "beta", "prior", "metrics")
