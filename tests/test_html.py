@@ -380,6 +380,18 @@ def test_of_many_scores_the_sliders_have_merged_counts() -> None:
     assert column[i, j] == pytest.approx(wanted["precision"], abs=2.6e-5)
 
 
+def test_the_reports_own_threshold_is_corrected_for_its_choice() -> None:
+    counts = simulate.binormal(1.5).sample(100, 1000, alpha=0.25, random_state=0).counts
+    how = {"n_resamples": 40, "random_state": 0}
+    one, other = (evaluate(counts, alpha=alpha, **how) for alpha in (0.25, 0.1))
+    assert min(other.bootstrap.optimism) != 0
+    grid = make_payload(one)["grid"]
+    place = grid["alphas"].index(0.1), grid["own"][1]
+    for name in ("recall", "fpr", "precision"):
+        found = unpacked(grid["metrics"][name]).reshape(len(grid["alphas"]), -1)[place]
+        assert found == pytest.approx(other.metrics[name], abs=2.6e-5)
+
+
 def test_rows_that_depend_on_each_other_leave_a_dash(sample: simulate.Sample) -> None:
     """DeLong's interval of the AUC is for independent rows."""
     groups = np.arange(sample.scores.size) // 3

@@ -253,7 +253,10 @@ def make_grid(report: PUReport, alphas: Sequence[float]) -> dict[str, Any]:
     shares = [_proportions(report, alpha) for alpha in alphas]
     told = [_contradiction(report, p) for p in shares]
     ends = [{} if text else _interval(report, p) for p, text in zip(shares, told, strict=True)]
-    figures = [_figures(report, counts, p, at, drawn) for p in shares]
+    # A threshold that was chosen on the data is corrected for the choice, and no other.
+    optimism = (report.bootstrap and report.bootstrap.optimism) or (0.0, 0.0)
+    gains = np.outer(optimism, thresholds == own)
+    figures = [_figures(report, counts, p, at, gains, drawn) for p in shares]
     keeps = report.roc.repair in KEEPS_THRESHOLDS
     columns: dict[str, dict[str, Any]] = {}
     for kind, name in figures[0]:
@@ -296,10 +299,10 @@ def _proportions(report: PUReport, alpha: float) -> MixtureProportions:
 
 
 def _contradiction(report: PUReport, proportions: MixtureProportions) -> str:
-    if proportions is report.proportions:
-        return report.contradiction
-    told = contradiction_of(report.counts, proportions)
-    return told and f"{told[0].upper()}{told[1:]}."
+    told = report.contradiction
+    if proportions is not report.proportions:
+        told = contradiction_of(report.counts, proportions)
+    return told and f"{told[0].upper()}{told[1:].removesuffix('.')}."
 
 
 def _prior(report: PUReport, proportions: MixtureProportions) -> float:
@@ -322,15 +325,24 @@ def _interval(report: PUReport, proportions: MixtureProportions) -> dict[str, In
 
 
 def _figures(
-    report: PUReport, counts: ScoreCounts, p: MixtureProportions, at: IntArray, drawn: IntArray
+    report: PUReport,
+    counts: ScoreCounts,
+    p: MixtureProportions,
+    at: IntArray,
+    gains: FloatArray,
+    drawn: IntArray,
 ) -> dict[tuple[str, str], Any]:
-    """Return metrics and numbers at the places ``at`` on the curve, and its points ``drawn``."""
+    """Return metrics and numbers at the places ``at`` on the curve, and its points ``drawn``.
+
+    ``gains`` are what the observed tpr and fpr at these places owe to the choice of the threshold.
+    """
     prior, options = _prior(report, p), report.metrics.options
     # Only where none was asked for, the curves have two repairs.
     repair = report.roc.repair if report.roc.repair == report.pr.repair else None
     with valid.unheard_repairs():  # a repair has warned of the data before
         roc, roc_pr = formulas.recover_both(counts, p, repair)
     fpr, tpr = (rate[at] for rate in formulas.rates_at_thresholds(roc, counts))
+    fpr, tpr = formulas.less_optimistic(fpr, tpr, p.alpha, p.beta, (gains[0], gains[1]))
     point = formulas.within_margins(fpr, tpr, roc.fpr_pu[at], p.alpha)
     view = formulas.view_of(roc, roc_pr, counts, point)
     values = formulas.compute_metrics(_metrics(report), view, prior, options)
