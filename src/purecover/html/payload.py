@@ -90,7 +90,7 @@ STEPS = {"metrics": 0.5e-4, "observed": 0.5e-4, "numbers": 0.5}
 number is on says how it is rounded to these digits, and to fewer."""
 
 SEEN = (-1.0, 2.0)
-"""What is drawn lies between these; without a repair, rates may reach 1e308."""
+"""All that is drawn lies between these; without a repair, rates may reach 1e308."""
 
 _MAX_BINS, _MAP = 60, 31
 _PART_OF_ROW = 0.05
@@ -207,7 +207,7 @@ def unpacked(data: Mapping[str, Any]) -> FloatArray:
 
 
 def make_grid(report: PUReport, alphas: Sequence[float]) -> dict[str, Any]:
-    r"""What the package computes at some alphas and thresholds, each alpha as if it were given.
+    r"""Compute what a page can show at some alphas and thresholds, each alpha as if it were given.
 
     Parameters
     ----------
