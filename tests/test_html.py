@@ -308,7 +308,7 @@ def test_packed_numbers_are_within_half_a_step(numbers: list[float], step: float
     assert step is None or data["step"] == step
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     some_counts(), st.sampled_from([0.0, 5e-324, 0.3, 0.9]), st.sampled_from([0.95, 1.0]),
     st.sampled_from([None, *REPAIRS]), st.data(),
@@ -358,6 +358,8 @@ def test_every_place_of_the_sliders_has_the_numbers_of_a_report(
     above = counts.thresholds >= at["threshold"]
     assert grid["rows"]["flagged"][j] == pytest.approx(counts.unlabeled[above].sum())
     interval = wanted.intervals.get("roc_auc")
+    if report.contradicted:  # which names no level of confidence: a dash
+        interval = None
     compare(grid["low"], math.nan if interval is None else interval.low, "low")
     compare(grid["high"], math.nan if interval is None else interval.high, "high")
     assert grid["dashes"][i] == list(wanted.hardly_known)
