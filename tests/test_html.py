@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import re
 import warnings
 from importlib.resources import files
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.markup import Page, digest
 from tests.strategies import counts as some_counts
@@ -25,8 +26,16 @@ from purecover.counts import auc_pu, pu_roc_curve
 from purecover.documents.summary import price_sections
 from purecover.exceptions import RecoveryWarning
 from purecover.html.page import SCRIPTS, render_report
-from purecover.html.payload import make_payload, thin_counts
+from purecover.html.payload import (
+    N_ALPHAS,
+    N_THRESHOLDS,
+    make_payload,
+    packed,
+    thin_counts,
+    unpacked,
+)
 from purecover.html.svg import CELLS, drawn_points
+from purecover.recovery.curves import REPAIRS
 from purecover.recovery.metrics import position
 
 
@@ -285,33 +294,120 @@ def written(payload: dict[str, Any]) -> str:
     return json.dumps(payload, allow_nan=False, separators=(",", ":"))
 
 
-KEYS = {
-    "counts", "settings", "report", "roc_band", "pr_band", "auc_pu_half",
-    "histogram", "sensitivity", "hidden", "truth",
-}  # fmt: skip
+KEYS = {"report", "grid", "roc", "pr", "histogram", "map", "hidden", "truth"}
 
 
-@given(some_counts(), st.sampled_from([0.0, 5e-324, 0.3, 0.9]), st.sampled_from([0.95, 1.0]))
-def test_any_report_becomes_finite_json(counts: pu.ScoreCounts, alpha: float, beta: float) -> None:
+@settings(max_examples=30)
+@given(
+    st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), max_size=40), st.sampled_from([None, 0.5])
+)
+def test_packed_numbers_are_within_half_a_step(numbers: list[float], step: float | None) -> None:
+    data = json.loads(written(packed(numbers, step)))
+    found = unpacked(data)
+    np.testing.assert_allclose(found, numbers, rtol=1e-9, atol=data["step"] * 0.5001)
+    assert step is None or data["step"] == step
+
+
+@settings(max_examples=15)
+@given(
+    some_counts(), st.sampled_from([0.0, 5e-324, 0.3, 0.9]), st.sampled_from([0.95, 1.0]),
+    st.sampled_from([None, *REPAIRS]), st.data(),
+)  # fmt: skip
+def test_every_place_of_the_sliders_has_the_numbers_of_a_report(
+    counts: pu.ScoreCounts, alpha: float, beta: float, repair: Any, data: Any
+) -> None:
+    """Those that `evaluate` gives with that alpha and threshold."""
+    top_k = 1 if counts.n_unlabeled >= 1 else None
+    how = {"beta": beta, "n_resamples": 0}
+    how["settings"] = pu.Settings(repair=repair, cost_fn=3.0, top_k=top_k)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecoveryWarning)
-        report = pu.evaluate(counts, alpha=alpha, beta=beta, n_resamples=0)
-    payload = json.loads(written(make_payload(report)))
+        report = evaluate(counts, alpha=alpha, **how)
+        payload = json.loads(written(make_payload(report)))
+        grid = payload["grid"]
+        i = data.draw(st.integers(0, len(grid["alphas"]) - 1))
+        j = data.draw(st.integers(0, len(grid["thresholds"]) - 1))
+        at = {"alpha": grid["alphas"][i], "threshold": grid["thresholds"][j]}
+        wanted = evaluate(counts, **how, **at)
     assert set(payload) == KEYS
+    own_alpha, own_threshold = grid["own"]
+    assert grid["alphas"][own_alpha] == alpha
+    assert grid["thresholds"][own_threshold] == report.threshold
+    assert len(grid["alphas"]) <= N_ALPHAS + 2
+    assert len(grid["thresholds"]) <= N_THRESHOLDS + 1
+
+    def compare(column: Any, value: float, name: str) -> None:
+        place, half = i, 1e-9
+        if isinstance(column, dict):
+            half, column = column["step"] * 0.5001, unpacked(column).tolist()
+            place = i if len(column) == len(grid["alphas"]) else i * len(grid["thresholds"]) + j
+        found = math.nan if column[place] is None else column[place]
+        value = value if abs(value) < 1e15 else math.nan  # as unrepaired ones can be
+        np.testing.assert_allclose(found, value, rtol=1e-9, atol=half, err_msg=name)
+
+    assert bool(grid["contradictions"][i]) == wanted.contradicted
+    assert set(grid["metrics"]) == set(wanted.metrics)
+    for name, value in wanted.metrics.items():
+        compare(grid["metrics"][name], value, name)
+    for name, column in grid["observed"].items():
+        assert unpacked(column)[j] == pytest.approx(
+            wanted.metrics.observed[name], abs=column["step"] * 0.5001, nan_ok=True
+        )
+    for name in ("tp", "fp", "fn", "tn"):
+        compare(grid["numbers"][name], getattr(wanted.confusion, name), name)
+    above = counts.thresholds >= at["threshold"]
+    assert grid["rows"]["flagged"][j] == pytest.approx(counts.unlabeled[above].sum())
+    interval = wanted.intervals.get("roc_auc")
+    if report.contradicted:  # which names no level of confidence: a dash
+        interval = None
+    compare(grid["low"], math.nan if interval is None else interval.low, "low")
+    compare(grid["high"], math.nan if interval is None else interval.high, "high")
+    assert grid["dashes"][i] == list(wanted.hardly_known)
+
     edges = payload["histogram"]["edges"]
     assert all(a < b for a, b in itertools.pairwise(edges))
     for name in ("labeled", "unlabeled"):
-        shares = payload["histogram"][name]
-        assert len(shares) == len(edges) - 1
-        assert sum(shares) == pytest.approx(1)
-    again = pu.ScoreCounts.from_dict(payload["counts"])
-    assert again == counts
+        tally = payload["histogram"][name]
+        assert len(tally) == len(edges) - 1
+        assert sum(tally) == pytest.approx(getattr(counts, name).sum(), rel=1e-4)
+
+
+def test_of_many_scores_the_sliders_have_merged_counts() -> None:
+    counts = many_counts("plain", 0)
+    grid = make_payload(evaluate(counts, alpha=0.2, n_resamples=0))["grid"]
+    own = grid["thresholds"][grid["own"][1]]
+    merged = thin_counts(counts, 2000, threshold=own)
+    assert grid["n_scores"] == merged.n_thresholds < counts.n_thresholds
+    i, j = grid["alphas"].index(0.1), 7
+    wanted = pu.recover_metrics(merged, pu.MixtureProportions(0.1), threshold=grid["thresholds"][j])
+    column = unpacked(grid["metrics"]["precision"]).reshape(len(grid["alphas"]), -1)
+    assert column[i, j] == pytest.approx(wanted["precision"], abs=2.6e-5)
+
+
+def test_the_reports_own_threshold_is_corrected_for_its_choice() -> None:
+    counts = simulate.binormal(1.5).sample(100, 1000, alpha=0.25, random_state=0).counts
+    how = {"n_resamples": 40, "random_state": 0}
+    one, other = (evaluate(counts, alpha=alpha, **how) for alpha in (0.25, 0.1))
+    assert min(other.bootstrap.optimism) != 0
+    grid = make_payload(one)["grid"]
+    place = grid["alphas"].index(0.1), grid["own"][1]
+    for name in ("recall", "fpr", "precision"):
+        found = unpacked(grid["metrics"][name]).reshape(len(grid["alphas"]), -1)[place]
+        assert found == pytest.approx(other.metrics[name], abs=2.6e-5)
+
+
+def test_rows_that_depend_on_each_other_leave_a_dash(sample: simulate.Sample) -> None:
+    """DeLong's interval of the AUC is for independent rows."""
+    groups = np.arange(sample.scores.size) // 3
+    report = evaluate(sample.scores, sample.labeled, alpha=0.25, groups=groups, n_resamples=20)
+    assert set(make_payload(report)["grid"]["low"]) == {None}
 
 
 @pytest.mark.parametrize("alpha", [5e-324, 0.01, 0.25])
-def test_maps_of_rare_positives_are_narrow(sample: simulate.Sample, alpha: float) -> None:
+def test_axes_of_rare_positives_are_narrow(sample: simulate.Sample, alpha: float) -> None:
     report = evaluate(sample.scores, sample.labeled, alpha=alpha, n_resamples=0)
-    found = make_payload(report)["sensitivity"]
-    assert found["rare"] == (alpha == 0.01)
-    width = 0.03 if found["rare"] else 1.1 * report.largest_alpha
-    assert found["alphas"][-1] == pytest.approx(width, abs=1e-6)
+    payload = make_payload(report)
+    assert payload["histogram"]["logarithmic"] == (alpha == 0.01)
+    width = 0.03 if alpha == 0.01 else 1.1 * report.largest_alpha
+    assert payload["map"]["alphas"][-1] == pytest.approx(width, abs=1e-6)
+    assert payload["grid"]["alphas"][-1] == pytest.approx(width, rel=0.1)

@@ -325,7 +325,7 @@ def photograph(browser: Any, folder: Path, name: str) -> None:
     if name == "report_phone.png":
         phone = {"width": 390, "height": 1080}
         tab = open_page(browser, file, viewport=phone, color_scheme="dark")
-        tab.fill("#alpha-number", "0.35")
+        tab.fill("#alpha-number", "0.36")
         tab.wait_for_selector("html[data-settled='1']", state="attached")
         tab.evaluate("document.activeElement.blur()")
     else:

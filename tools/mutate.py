@@ -34,7 +34,7 @@ FOLDERS = [ROOT / "src/purecover" / name
 UNHEARD = [
     "add_estimator", "app", "app_browser", "app_limits", "architecture", "cli_process",
     "compare_lazy", "distributed", "documentation", "frames", "frozen", "fuzz_cli", "golden",
-    "html", "html_browser", "html_engine", "imports", "pages", "pictures", "public_api",
+    "html", "html_browser", "imports", "pages", "pictures", "public_api",
     "reality", "repository", "saved", "studies", "words",
 ]  # fmt: skip
 """Subjects of test files that compare with kept output, run other processes, or start threads of

@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from purecover.report.many import ManyReports
     from purecover.report.results import PUReport
 
-ENGINE = tuple(
-    f"js/engine/{name}.js"
-    for name in ("arrays", "observed", "likelihood", "repairs", "metrics", "recover")
-)
-"""Scripts that compute, in their order: each uses what those before it define."""
 CHARTS = (
     "vendor/plot.min.js",
     "js/document.js",
@@ -47,11 +42,7 @@ CHARTS = (
 SCRIPTS = (
     *CHARTS,
     "js/charts/heat.js",
-    *ENGINE,
-    *(
-        f"js/report/{name}.js"
-        for name in ("state", "specs", "alpha", "charts", "tables", "page", "hidden")
-    ),
+    *(f"js/report/{name}.js" for name in ("state", "alpha", "charts", "tables", "page", "hidden")),
 )
 """Scripts of a report."""
 
@@ -103,12 +94,15 @@ def render_report(report: PUReport, **about: Unpack[About]) -> str:
     True
     """
     payload, n = make_payload(report), report.counts.n_thresholds
-    kept = len(payload["counts"]["thresholds"])
-    sliders = "The sliders compute in this page, from all scores, what purecover would compute."
-    if kept < n:
-        sliders = (
-            f"The report is computed from all {n:,} distinct scores or bins, the sliders from the "
-            f"counts at {kept:,} of them, at which observed rates are exact."
+    grid = payload["grid"]
+    sliders = (
+        f"The sliders have {len(grid['alphas'])} alphas and {len(grid['thresholds'])} thresholds, "
+        "at each of which purecover computed what this page shows, as if alpha were given."
+    )
+    if grid["n_scores"] < n:
+        sliders += (
+            f" The report is computed from all {n:,} distinct scores or bins, these numbers from "
+            f"the counts at {grid['n_scores']:,} of them, at which observed rates are exact."
         )
     document = report_document(report, shell=about.get("shell"))
     table = next(

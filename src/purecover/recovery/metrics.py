@@ -934,7 +934,7 @@ def target_of(prior: float, proportions: MixtureProportions, counts: ScoreCounts
     return next((each for each in named if proportions.prior(each, counts) == prior), prior)
 
 
-def positives_flagged(fpr: Any, tpr: Any, flagged: float, n: float, prior: Any) -> Any:
+def positives_flagged(fpr: Any, tpr: Any, flagged: Any, n: float, prior: Any) -> Any:
     """Return the number of positives among the flagged from precision, within the margins."""
     share = prior * tpr + (1 - prior) * fpr
     precision = prior * tpr / np.where(share > 0, share, 1.0)

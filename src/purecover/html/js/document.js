@@ -7,7 +7,16 @@
   const $ = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
   const figure = (name) => document.querySelector(`figure[data-chart="${name}"]`);
-  const payload = JSON.parse($("payload").textContent);
+  /** A packed column: each number is in the middle of a step; all bits set are no number. */
+  function unpack({ step, first, bits, text }) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const counted = new (bits === 16 ? Uint16Array : Uint32Array)(bytes.buffer);
+    const none = 2 ** bits - 1;
+    return Array.from(counted, (n) => (n === none ? null : (first + n + 0.5) * step));
+  }
+  const payload = JSON.parse($("payload").textContent, (_, value) =>
+    value?.bits ? unpack(value) : value,
+  );
 
   /** The button that turns the colors: at first they are those the reader's system asks for. */
   function wireTheme() {

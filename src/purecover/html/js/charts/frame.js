@@ -109,14 +109,16 @@
     if (mark === "band")
       return element("rect", { x: left, y: y - 9, width: 28, height: 11, ...look });
     if (mark === "dot") return element("circle", { cx: left + 14, cy: y - 4, r: 4.5, ...look });
-    return element("path", {
-      d: `M${left} ${y - 4}h28`,
-      fill: "none",
-      stroke: look.stroke,
-      "stroke-width": look.strokeWidth,
-      ...(look.strokeDasharray ? { "stroke-dasharray": look.strokeDasharray } : {}),
-    });
+    return element("path", { d: `M${left} ${y - 4}h28`, ...strokeOf(look) });
   }
+
+  /** The attributes of a line that looks like one of Plot. */
+  const strokeOf = (look) => ({
+    fill: "none",
+    stroke: look.stroke,
+    "stroke-width": look.strokeWidth,
+    ...(look.strokeDasharray ? { "stroke-dasharray": look.strokeDasharray } : {}),
+  });
 
   const BAND = { fill: "var(--recovered)", "fill-opacity": 0.18 };
   const POINT = { fill: "var(--paper)", stroke: "var(--recovered)", "stroke-width": 2.5 };
@@ -168,6 +170,7 @@
     short,
     points,
     some,
+    strokeOf,
     room,
     finish,
     axisX,

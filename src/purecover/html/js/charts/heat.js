@@ -1,4 +1,4 @@
-// A map of AUC over alpha and beta, in which one can click.
+// A map of AUC over alpha and beta.
 (() => {
   "use strict";
 
@@ -8,17 +8,14 @@
   const MARK = { fill: "#d55e00", stroke: "#ffffff", "stroke-width": 2 };
   const GRAY = "var(--infeasible)";
 
-  /**
-   * A map: spec {title, description, alphas, betas, value(alpha, beta)}; a point marks the alpha and
-   * beta of `state`, and `set` takes those of a click.
-   */
-  function heat(spec, width, state, set) {
+  /** A map: spec {alphas, betas, aucs}, and a point at the alpha and beta of `place`. */
+  function heat(spec, width, place) {
     const [left, right] = [52, 12];
     const [xs, ys] = [borders(spec.alphas), borders(spec.betas)];
     const cells = spec.alphas.flatMap((alpha, i) =>
       spec.betas.map((beta, j) => {
-        const place = { x1: xs[i], x2: xs[i + 1], y1: ys[j], y2: ys[j + 1] };
-        return { ...place, alpha, beta, auc: spec.value(alpha, beta) };
+        const corners = { x1: xs[i], x2: xs[i + 1], y1: ys[j], y2: ys[j + 1] };
+        return { ...corners, alpha, beta, auc: spec.aucs[i * spec.betas.length + j] };
       }),
     );
     const found = cells.filter((cell) => cell.auc !== null);
@@ -55,29 +52,26 @@
       { mark: "dot", look: { ...MARK, "stroke-width": 1.5 }, label: "alpha and beta in use" },
     ];
     const color = svg.scale("color");
-    finish(svg, { ...spec, legend, left });
+    finish(svg, {
+      title: "AUC over alpha and beta",
+      description:
+        "The corrected AUC for each pair of alpha and beta; pairs that do not fit the scores are gray, and a point marks the pair in use.",
+      legend,
+      left,
+    });
     svg.append(
       ramp(color, low, high, left, Number(svg.getAttribute("height")) - LEGEND_ROW * (rows + 1)),
     );
     const [x, y] = [svg.scale("x"), svg.scale("y")];
     const mark = element("circle", { r: 6, ...MARK });
     svg.append(mark);
-    const inside = (alpha, beta) =>
-      alpha >= xs[0] && alpha <= xs.at(-1) && beta >= ys[0] && beta <= ys.at(-1);
-    function move() {
-      mark.setAttribute("visibility", inside(state.alpha, state.beta) ? "visible" : "hidden");
-      mark.setAttribute("cx", x.apply(state.alpha));
-      mark.setAttribute("cy", y.apply(state.beta));
+    function move({ alpha, beta }) {
+      const inside = alpha <= xs.at(-1) && beta >= ys[0];
+      mark.setAttribute("visibility", inside ? "visible" : "hidden");
+      mark.setAttribute("cx", x.apply(alpha));
+      mark.setAttribute("cy", y.apply(beta));
     }
-    svg.addEventListener("click", (event) => {
-      const rectangle = svg.getBoundingClientRect();
-      const scale = Number(svg.getAttribute("width")) / rectangle.width;
-      const alpha = x.invert((event.clientX - rectangle.left) * scale);
-      const beta = y.invert((event.clientY - rectangle.top) * scale);
-      if (inside(alpha, beta))
-        set({ alpha: Number(alpha.toPrecision(3)), beta: Number(beta.toPrecision(3)) });
-    });
-    move();
+    move(place);
     const table = cells.map(({ alpha, beta, auc }) => [alpha, beta, auc ?? ""]);
     return { svg, move, table: { columns: ["alpha", "beta", "auc"], rows: table } };
   }

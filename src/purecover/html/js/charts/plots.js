@@ -4,7 +4,7 @@
 
   const parts = globalThis.purecoverParts;
   const { LOOKS, BAND, POINT, axisX, axisY, grid, tip, area, remark } = parts.frame;
-  const { number, short, points, some, room, finish } = parts.frame;
+  const { element, strokeOf, number, short, points, some, room, finish } = parts.frame;
 
   /**
    * Curves in the unit square.
@@ -42,18 +42,6 @@
       rows.forEach((row) => table.push([kind ?? name ?? label, row.x, row.y, row.threshold ?? ""]));
       if (thresholds) hover.push(...some(rows).map((row) => ({ ...row, label: kind ?? label })));
     }
-    if (spec.point) {
-      marks.push(
-        Plot.dot([spec.point], {
-          x: "x",
-          y: "y",
-          r: 4.5,
-          fill: POINT.fill,
-          stroke: POINT.stroke,
-          strokeWidth: 2.5,
-        }),
-      );
-    }
     if (spec.marks) {
       marks.push(
         Plot.ruleX(spec.marks, { x: "theta", ...LOOKS.threshold }),
@@ -84,10 +72,21 @@
       y: { domain: [0, 1] },
       marks,
     });
-    return {
-      svg: finish(svg, { ...spec, legend, left }),
-      table: { columns: ["curve", spec.x, spec.y, "threshold"], rows: table },
-    };
+    finish(svg, { ...spec, legend, left });
+    const dot = element("circle", { r: 4.5, ...POINT });
+    svg.append(dot);
+    const [scaleX, scaleY] = [svg.scale("x"), svg.scale("y")];
+    /** Put the point elsewhere, which needs no new plot. */
+    function move(point) {
+      const seen = point && point.x !== null && point.y !== null;
+      dot.setAttribute("visibility", seen ? "visible" : "hidden");
+      if (!seen) return;
+      dot.setAttribute("cx", scaleX.apply(point.x));
+      dot.setAttribute("cy", scaleY.apply(point.y));
+      svg.querySelector(".legend text:last-of-type").textContent = point.label;
+    }
+    move(spec.point);
+    return { svg, move, table: { columns: ["curve", spec.x, spec.y, "threshold"], rows: table } };
   }
 
   /**
@@ -120,9 +119,7 @@
         Plot.line(line, { x: "x", y: "y", ...LOOKS[kind] }),
       );
     }
-    const at = Math.min(Math.max(spec.threshold, edges[0]), edges.at(-1));
     marks.push(
-      Plot.ruleX([at], LOOKS.threshold),
       Plot.tip(
         some(bins),
         Plot.pointer({
@@ -141,10 +138,20 @@
       y: { type: least > 0 ? "log" : "linear" },
       marks,
     });
-    return {
-      svg: finish(svg, { ...spec, legend, left }),
-      table: { columns: ["rows", "from", "to", "number"], rows: table },
-    };
+    finish(svg, { ...spec, legend, left });
+    const rule = element("path", { ...strokeOf(LOOKS.threshold) });
+    svg.append(rule);
+    const scale = svg.scale("x");
+    const [top, bottom] = svg.scale("y").range;
+    /** Put the threshold elsewhere, which needs no new plot. */
+    function move(threshold) {
+      const x = scale.apply(Math.min(Math.max(threshold, edges[0]), edges.at(-1)));
+      rule.setAttribute("d", `M${x} ${bottom}V${top}`);
+      svg.querySelector(".legend text:last-of-type").textContent =
+        `threshold ${short(threshold, 4)}`;
+    }
+    move(spec.threshold);
+    return { svg, move, table: { columns: ["rows", "from", "to", "number"], rows: table } };
   }
 
   parts.plots = Object.freeze({ curves, outlines });

@@ -8,18 +8,15 @@
   const { hidden } = payload;
   if (!hidden) return;
   const [low, high] = [hidden.theta[0], hidden.theta.at(-1)];
+  const { nearest } = parts.state;
   let theta = 0.6;
 
-  /** A column at the theta that is set, on a straight line between two that were computed. */
-  function valueOf(name) {
-    if (!hidden[name]) return null; // hardly known
-    const place = ((theta - low) / (high - low)) * (hidden.theta.length - 1);
-    const at = Math.min(Math.floor(place), hidden.theta.length - 2);
-    const [one, two] = hidden[name].slice(at, at + 2);
-    return one + (place - at) * (two - one);
-  }
+  /** A column at the place that is nearest to theta; null if it is hardly known. */
+  const valueOf = (name) => hidden[name]?.[nearest(hidden.theta, theta)] ?? null;
 
   const curve = (name, label, kind) => ({ kind, label, x: hidden.theta, y: hidden[name] });
+
+  const point = () => ({ x: theta, y: valueOf("auc"), label: `theta ${number(theta, 2)}` });
 
   function spec() {
     return {
@@ -34,7 +31,7 @@
         curve("recall", "recall", "observed"),
         curve("precision", "precision", "true"),
       ].filter(({ y }) => y),
-      point: { x: theta, y: valueOf("auc"), label: `theta ${number(theta, 2)}` },
+      point: point(),
       remark: "",
     };
   }
@@ -54,7 +51,7 @@
       `If labeled positives outrank hidden ones in ${Math.round(100 * theta)} % of pairs: AUC ${shown[0]}, ` +
       `recall ${shown[1]} and precision ${shown[2]} of all positives; ` +
       `about ${missed} are missed.`;
-    mounted.refresh();
+    mounted.shown?.move(point());
   }
 
   Object.assign($("theta"), { min: low, max: high, step: 0.01 });

@@ -1,77 +1,57 @@
-// What alpha, beta, threshold and costs are set to, and what follows from them. At the report's own
-// values the page shows the numbers of the file; elsewhere those of the engine.
+// Which places of the grid of alphas and thresholds are set, and the numbers there. All of them are
+// in the page already; at the report's own place it shows those of the file.
 (() => {
   "use strict";
 
   const parts = globalThis.purecoverParts;
-  const engine = globalThis.purecover;
-  const { number, short } = parts.frame;
-  const { payload } = parts.document;
-  const { counts, report, settings } = payload;
-  const OWN = Object.freeze({
-    alpha: settings.alpha,
-    beta: settings.beta,
-    threshold: settings.threshold ?? Infinity,
-    cost_fn: settings.cost_fn,
-    cost_fp: settings.cost_fp,
-  });
+  const { grid, report } = parts.document.payload;
+  const { alphas } = grid;
+  const thresholds = grid.thresholds.map((value) => value ?? Infinity);
+  const OWN = Object.freeze({ alpha: grid.own[0], threshold: grid.own[1] });
   const state = { ...OWN };
   const whole = (value) => Math.round(value).toLocaleString("en-US");
   const percent = (value) => `${Number((100 * value).toPrecision(value < 0.01 ? 2 : 3))} %`;
-  const values = ({ alpha, beta }) => `alpha ${short(alpha, 4)} and beta ${short(beta, 4)}`;
 
-  function view() {
-    const moved = {
-      proportions: state.alpha !== OWN.alpha || state.beta !== OWN.beta,
-      threshold: state.threshold !== OWN.threshold,
-      costs: state.cost_fn !== OWN.cost_fn || state.cost_fp !== OWN.cost_fp,
-    };
-    moved.any = moved.proportions || moved.threshold || moved.costs;
-    // A threshold set on the page was not chosen on the data.
-    const optimism = moved.threshold ? null : settings.optimism;
-    const result =
-      state.alpha < state.beta
-        ? engine.recover(counts, { ...settings, ...state, optimism })
-        : null;
-    // The AUC is that of all scores, which the counts here may have fewer of.
-    if (result) result.metrics.roc_auc = aucAt(state.alpha) ?? result.auc;
-    // Alpha and beta of the report are the report's affair: its table and checks describe them.
-    const fits =
-      result !== null && (result.feasible || !(moved.proportions || report.contradicted));
-    return { moved, result, fits, problem: moved.proportions ? problem(result) : "" };
+  const alpha = () => alphas[state.alpha];
+  const threshold = () => thresholds[state.threshold];
+  const moved = (name) => state[name] !== OWN[name];
+
+  /** The place of the value that is nearest to one. */
+  function nearest(values, wanted) {
+    let best = wanted > values.at(-1) ? values.length - 1 : 0; // far off, distances are all alike
+    values.forEach((value, i) => {
+      if (Math.abs(value - wanted) < Math.abs(values[best] - wanted)) best = i;
+    });
+    return best;
   }
 
-  /** The AUC at another alpha and the beta that is set; null where it leaves [0, 1]. */
-  const aucAt = (alpha) => engine.auc(report.auc_pu, alpha, state.beta);
+  const pair = () => state.alpha * thresholds.length + state.threshold;
 
-  /** Half the width of its interval there; null without intervals. */
-  const halfAt = (alpha) =>
-    payload.auc_pu_half === null ? null : payload.auc_pu_half / (state.beta - alpha);
-
-  /** Why alpha and beta cannot be what they are set to; empty if they can. */
-  function problem(result) {
-    if (result === null) {
-      return `Alpha must be below beta: with ${values(state)} the labeled rows would be no richer in positives than the unlabeled.`;
-    }
-    if (result.feasible) return "";
-    const most = state.beta - Math.abs(2 * result.auc_pu - 1);
-    const remedy =
-      most >= 0
-        ? `With this beta, alpha can be at most ${short(Math.floor(most * 1e4) / 1e4, 4)}.`
-        : "No alpha fits with this beta.";
-    return `These scores do not fit ${values(state)}: the AUC would be ${number(result.auc_direct, 3)}, outside [0, 1]. ${remedy}`;
+  /** A metric: there is one for each alpha, or for each alpha with each threshold. */
+  function metric(name) {
+    const column = grid.metrics[name];
+    const ranking = column.length === alphas.length;
+    if (!moved("alpha") && (ranking || !moved("threshold"))) return report.metrics[name];
+    return column[ranking ? state.alpha : pair()];
   }
 
-  /** Whether a metric or number is shown as a dash: its interval at the report's alpha and beta is
-   * too wide for a value. At others, which are set on the page, it is what follows from them. */
-  const hidden = (name) => !current.moved.proportions && report.hardly_known.includes(name);
+  /** The numbers of unlabeled rows, and their sums. */
+  function numbers() {
+    const found = { all: grid.rows.flagged[0] + grid.rows.passed[0] };
+    for (const name in grid.numbers) found[name] = grid.numbers[name][pair()];
+    for (const name in grid.rows) found[name] = grid.rows[name][state.threshold];
+    for (const name in grid.classes) found[name] = grid.classes[name][state.alpha];
+    return found;
+  }
 
-  /** What was seen, without any correction. */
-  const observed = engine.recover(counts, { ...settings, alpha: 0, beta: 1 });
-  const current = view();
-  const renew = () => Object.assign(current, view());
+  /** Why the alpha contradicts the scores; empty if it does not. */
+  const contradiction = () => grid.contradictions[state.alpha];
+
+  /** Whether a dash stands for a metric or number. */
+  const dashed = (name) => contradiction() !== "" || grid.dashes[state.alpha].includes(name);
 
   parts.state = Object.freeze({
-    OWN, state, current, observed, renew, values, whole, percent, aucAt, halfAt, hidden,
+    OWN, state, grid, thresholds, alpha, threshold, moved, nearest, metric, numbers, contradiction, dashed,
+    whole, percent,
   });
 })();
