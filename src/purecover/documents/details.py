@@ -392,7 +392,7 @@ def _unlabeled(report: PUReport) -> Section:
         [Live("threshold"), Note(sentence, name="flagged"), table],
         "unlabeled",
         "At the threshold",
-        "another threshold, review budget, costs, confusion matrix",
+        "another threshold, review budget, confusion matrix",
         fold="closed",
     )
 

@@ -1023,9 +1023,9 @@ def evaluate(
     takes longer and intervals are narrow anyway.
 
     With a known alpha and independent rows the interval of the AUC is DeLong's, through the
-    linear map. With an estimated one it is the percentile interval of the replicates: where the
-    observed AUC is high by chance, so tends to be the estimate of beta - alpha, and a formula for
-    independent errors does not know it. Neither interval knows of a bias of the estimator.
+    linear map, and other metrics have replicates. Otherwise all figures are asked of one set of
+    draws from the posterior of alpha, beta and the positives of every group of scores, weighed by
+    all that is known. Neither knows of a bias of the estimator.
 
     Examples
     --------
