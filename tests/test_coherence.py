@@ -130,7 +130,7 @@ def test_a_range_that_says_next_to_nothing_changes_next_to_nothing(world: str) -
     for name in ("roc_auc", "auc_pr", "recall"):
         before, after = plain_report.intervals[name], found.intervals[name]
         assert after.low == pytest.approx(before.low, abs=0.02 * before.width + 0.002), name
-        assert after.high == pytest.approx(before.high, abs=0.05 * before.width + 0.002), name
+        assert after.high == pytest.approx(before.high, abs=0.06 * before.width + 0.002), name
 
 
 def answered(seed: int) -> tuple[pu.simulate.Sample, pu.audit.JudgedRows, dict[str, Any]]:
@@ -182,9 +182,14 @@ def test_no_figure_of_these_rows_reaches_what_an_answer_excludes(seed: int) -> N
     def share(part: float, rest: float) -> float:
         return part / (part + rest) if part + rest else np.nan
 
+    # Recall is of the labeled positives as well.
+    high = s.scores[s.labeled] >= report.threshold
     limits = {
         "precision": (share(yes, flagged - yes), share(most_flagged, no)),
-        "recall": (share(yes, most_missed), share(most_flagged, missed)),
+        "recall": (
+            share(yes, most_missed + (~high).sum()),
+            share(most_flagged + high.sum(), missed),
+        ),
         "npv": (share(passed, n - flagged - passed), share(n - flagged - missed, missed)),
     }
     for name, (low, high) in limits.items():
@@ -247,7 +252,7 @@ def test_the_largest_alpha_is_one_number(world: str, assume: tuple[str, ...]) ->
     told = next(check.message for check in report.checks if check.code == "PU017")
     assert "overlap everywhere" not in told or f"alpha from 0 to {alpha}," in told
     payload = json.loads(re.findall(r'id="payload">(.*?)</script>', report.to_html())[0])
-    assert payload["sensitivity"]["largest_alpha"] == pytest.approx(most)
+    assert payload["report"]["largest_alpha"] == pytest.approx(most)
     if most < 0.9:
         with pytest.raises(ContradictionError, match=rf"alpha between 0 and {alpha}, not"):
             pu.evaluate(s.scores, s.labeled, alpha=(0.98, 0.99), assume=assume, **FEW)

@@ -59,8 +59,8 @@ def made_up(report: pu.PUReport) -> Section:
             *(Note(f"An item of {name}.", "item") for name in ("quokka", "numbat")),
             Caution("warning", [], "A caution of tapirs.", "Feed the tapirs."),
             Command("purecover feed"),
-            Table("Ibex", {"n": "Herd"}, [Row("Ibex one", {"n": "17.25"})]),
-            Table("Gnu", {"n": "Herd"}, [Row("Gnu two", {"n": "18.25"})], "facts"),
+            Table("Ibex", {"n": "Herd"}, [Row("Ibex one", {"n": "1,725.25"})]),
+            Table("Gnu", {"n": "Herd"}, [Row("Gnu two", {"n": "1,825.25"})], "facts"),
             Table("Yak", {"n": "Herd"}, [Row("Yak three", {"n": "It grazes."})], "sentences"),
             Table("Eland", {"n": "Herd"}, [Row("Eland four", {"n": "by day"})], "words"),
         ],
@@ -73,7 +73,7 @@ def made_up(report: pu.PUReport) -> Section:
 WORDS = (
     "Made-up section", "A zebra paragraph.", "An okapi in fine print.", "An item of quokka.",
     "An item of numbat.", "A caution of tapirs.", "Feed the tapirs.", "purecover feed", "Ibex",
-    "Ibex one", "17.25", "Gnu", "Gnu two", "18.25", "Yak three", "It grazes.", "Eland",
+    "Ibex one", "1,725.25", "Gnu", "Gnu two", "1,825.25", "Yak three", "It grazes.", "Eland",
     "Eland four", "by day",
 )  # fmt: skip
 

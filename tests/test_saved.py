@@ -153,7 +153,7 @@ def estimated_document() -> dict[str, object]:
         ("auc_repaired", 7.0),
         ("metrics.recovered.precision", 1.5),
         ("metrics.recovered.precision", 0.5),
-        ("confusion.tp", 7.0),
+        ("confusion.fp", 7.0),
         ("metrics.observed.recall", -1.0),
         ("intervals.roc_auc.confidence_level", -1.0),
         ("intervals.roc_auc.low", 2.0),

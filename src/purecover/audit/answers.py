@@ -467,6 +467,8 @@ def posterior_of(
     ``given`` has ranges, a past hit rate, a number for beta, or nothing. Without judged rows the
     purities are those of ``strata``, by default of all rows.
     """
+    from purecover.estimators.reference import ANYWHERE, with_anywhere
+
     level = check_level(confidence_level)
     valid.check_random_state(random_state)
     asked, beta = check_estimator(given.estimator), given.known_beta
@@ -485,6 +487,11 @@ def posterior_of(
     cuts = [cut for each in parts for cut in each.cuts]
     if cuts:
         alone = Knowledge.of(groups_with(counts, alone.counts, cuts), alone.pool)
+    weighed = alone
+    if not hasattr(asked, "know"):
+        # What estimators that draw nothing take as sure may be wrong: verdicts must be able to win.
+        pool = with_anywhere(alone.pool, counts, beta, np.random.default_rng(SEED), 3 * ANYWHERE)
+        weighed = replace(alone, pool=pool)
     # Strata of verdicts and rows that were followed up are asked apart, each with its own groups.
     places = [each.groups(alone.counts) for each in parts]
     verdicts = [
@@ -492,7 +499,7 @@ def posterior_of(
         for each, groups in zip(parts, places, strict=True)
         for verdict in each.verdicts(groups)
     ]
-    knowledge = replace(_within_ranges(alone, counts, given), verdicts=verdicts)
+    knowledge = replace(_within_ranges(weighed, counts, given), verdicts=verdicts)
     drawn, known = knowledge.posterior(), alone.posterior()
     rng = np.random.default_rng(SEED)
     tails = [_tail_of_range(known, counts, given, name) for name in given.ranges]
@@ -608,7 +615,7 @@ def scores_knowledge(estimator: Any, counts: ScoreCounts, beta: float | None) ->
 
     An estimator that draws none has replicates, each with an estimate of its own.
     """
-    from purecover.estimators.reference import N_POOL, with_anywhere
+    from purecover.estimators.reference import N_POOL
     from purecover.estimators.replicates import proportion_draws
     from purecover.intervals.resampling import resampler_for, thinned_to_draw
 
@@ -626,7 +633,7 @@ def scores_knowledge(estimator: Any, counts: ScoreCounts, beta: float | None) ->
             "{function} finds no estimate in most replicates of the scores.\n"
             "Hint: the default estimator always has one"
         )
-    pool = with_anywhere(draws[rng.integers(len(draws), size=N_POOL)], counts, beta, rng)
+    pool = draws[rng.integers(len(draws), size=N_POOL)]
     return Knowledge.of(thinned_to_draw(counts, N_GROUPS, None), pool)
 
 

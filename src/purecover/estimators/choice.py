@@ -80,7 +80,7 @@ class KnownBeta:
 
     @cached_property
     def knowledge(self) -> Knowledge | None:
-        """What the posterior of the estimator follows from, with the known beta; if it has one."""
+        """Knowledge of the estimator with the known beta; None if it draws nothing."""
         own = getattr(self.estimator, "knowledge", None)
         return None if own is None else replace(own, pool=with_beta(own.pool, self.beta))
 

@@ -212,7 +212,7 @@ ALMOST_SURE = 0.999
 """Confidence of the bounds that pairs from anywhere lie below."""
 
 LARGEST_INCLUSION = 0.99
-"""Where nearly all rows are positive, nothing tells labeled from unlabeled ones."""
+"""Where nearly all rows are positive, labeled and unlabeled ones look the same."""
 
 WIDEST_DELTA = 0.35
 """If the interval of delta is wider, the scores do not determine alpha and beta."""
@@ -377,10 +377,14 @@ class ReferencePosterior(PriorEstimator):
 
 
 def with_anywhere(
-    draws: FloatArray, counts: ScoreCounts, beta: float | None, rng: np.random.Generator
+    draws: FloatArray,
+    counts: ScoreCounts,
+    beta: float | None,
+    rng: np.random.Generator,
+    share: float = ANYWHERE,
 ) -> FloatArray:
     """Replace some of the draws by pairs from anywhere that the scores allow."""
-    n = int(ANYWHERE * len(draws))
+    n = int(share * len(draws))
     draws = draws.copy()
     draws[rng.permutation(len(draws))[:n]] = uniform_draws(counts, beta, n, rng)
     return draws

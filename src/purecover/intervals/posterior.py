@@ -157,7 +157,7 @@ def _from_zero(passed: FloatArray) -> FloatArray:
 
 
 class _Measures:
-    """What is measured of draws."""
+    """Measures draws: metrics, numbers at the threshold, and lines of bands."""
 
     def __init__(
         self,

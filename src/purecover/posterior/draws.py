@@ -218,7 +218,8 @@ class Posterior:
         within = np.searchsorted(-groups.thresholds, -counts.thresholds)
         units = self.ratio.units
         rows = units[0] * counts.labeled + units[1] * counts.unlabeled
-        part = rows / np.bincount(within, rows)[within]
+        # A score that only known negatives have is a group without rows.
+        part = rows / np.maximum(np.bincount(within, rows), 1e-300)[within]
         labels = self.labels
         if labels is not None:
             in_group = np.maximum(np.bincount(within, counts.labeled)[within], 1e-300)
@@ -310,7 +311,10 @@ def draw_posterior(
     with np.errstate(divide="ignore"):
         log = expected if allowed is None else expected + np.log(allowed)
     # Verdicts choose pairs already here: after thirty answers few of the pool would be left.
-    pairs = evenly(np.exp(log - log.max()), len(share))
+    # From low to high alpha, so that evidence that hardly says anything hardly changes a pair.
+    order = np.lexsort((pool[:, 1], pool[:, 0]))
+    met = rng.permutation(len(share))
+    pairs = order[evenly(np.exp(log - log.max())[order], len(share))][met]
     purity = purity_of(pool[pairs], share, label_ratio, ratio.normal_score)
     if not exact:
         weight = weight + TEMPER * _fit_lost(ratio, label_ratio, pool[pairs], purity)
@@ -329,7 +333,9 @@ def draw_posterior(
         )
     weight = np.exp(weight - most)
     # From here on all draws count the same, so that figures are plain quantiles.
-    kept = evenly(weight, len(weight) // PROPOSED)
+    by_alpha = np.argsort(met)
+    kept = by_alpha[evenly(weight[by_alpha], len(weight) // PROPOSED)]
+    kept = kept[rng.permutation(kept.size)]
     alpha = pool[pairs[kept], 0]
     if shifted.spread.any():
         alpha = (shifted.positive[kept] * share[kept]).sum(axis=1)

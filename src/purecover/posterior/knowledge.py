@@ -1,4 +1,4 @@
-"""`Knowledge`: scores, and all that is known of alpha and beta; whoever asks it gets its draws."""
+"""`Knowledge`: the scores, and all that is known of alpha and beta; every question asks it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Rows = tuple[CountArray, CountArray]
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What the posterior of alpha, beta and the hidden positives follows from.
+    """All that the posterior of alpha, beta and the hidden positives follows from.
 
     Attributes
     ----------

@@ -149,6 +149,11 @@ def read_fields(source: Source, data: object) -> dict[str, Any]:
     _check_derived(source, saved, counts, roc, metrics, optimism)
     _check_ranges(source, saved)
     names = [metric.name for metric in wanted]
+    kept = replace(
+        metrics,
+        values_={name: saved.metrics.recovered.get(name, v) for name, v in metrics.items()},
+        repair=saved.metrics.repair,
+    )
     same = [
         "proportions", "auc_pu", "confusion", "checks", "threshold_chosen", "random_state",
         "contradicted", "scores_from", "review", "prices", "at_least",
@@ -159,16 +164,12 @@ def read_fields(source: Source, data: object) -> dict[str, Any]:
         "auc": math.nan if saved.auc is None else saved.auc,
         "roc": roc._withheld() if saved.contradicted else roc,
         "pr": pr._withheld() if saved.contradicted else pr,
-        "metrics": replace(
-            metrics,
-            values_={name: saved.metrics.recovered.get(name, v) for name, v in metrics.items()},
-            repair=saved.metrics.repair,
-        ),
+        "metrics": kept,
         # Of names that this version does not know, nothing can be said.
         "intervals": {
             name: each for name, each in saved.intervals.items() if name in (*names, *PROPORTIONS)
         },
-        "bootstrap": _read_bootstrap(source, drawn, metrics, roc),
+        "bootstrap": _read_bootstrap(source, drawn, kept, roc),
         "estimation": saved.estimation,
         "truth": None if saved.truth is None else _read_truth(source, saved.truth, names),
     }
@@ -205,7 +206,7 @@ def _check_derived(
     )
     used |= {f"confusion.{name}": getattr(confusion, name) for name in ("tp", "fp", "fn", "tn")}
     if saved.bootstrap is not None and saved.bootstrap.method.startswith(POSTERIOR):
-        of_draws = _draws_of(saved, metrics)
+        of_draws = _draws_of(saved, metrics, confusion)
         used = {path: value for path, value in used.items() if path not in of_draws} | {
             path: value for path, value in of_draws.items() if value is not None
         }
@@ -224,15 +225,23 @@ def _check_derived(
             raise source.complaint(path, must, valid.show(got))
 
 
-def _draws_of(saved: SavedReport, metrics: RecoveredMetrics) -> dict[str, float | None]:
-    """Return what is a median of draws, and what it must be: the middle of its interval."""
+def _draws_of(
+    saved: SavedReport, metrics: RecoveredMetrics, confusion: formulas.RecoveredConfusion
+) -> dict[str, float | None]:
+    """Return what is a median of draws, and what it must be, if anything.
+
+    It is the estimate of its interval. How many rows are flagged is known, so that numbers of
+    negatives follow from those of positives.
+    """
     found: dict[str, float | None] = {}
     for name in metrics:
         if name != "roc_auc" and METRICS[name].kind != "probability":
             own = saved.intervals.get(name)
             found[f"metrics.recovered.{name}"] = None if own is None else own.estimate
-    for name in ("tp", "fp", "fn", "tn"):
-        found[f"confusion.{name}"] = None
+    numbers = saved.confusion
+    found |= {"confusion.tp": None, "confusion.fn": None}
+    found["confusion.fp"] = confusion.flagged - (numbers.tp or 0.0)
+    found["confusion.tn"] = confusion.fn + confusion.tn - (numbers.fn or 0.0)
     return found
 
 
