@@ -57,7 +57,7 @@ NEEDED = {
     "_typing": "types of arrays",
     "_validation": "messages of one grammar",
     "audit.designs": "headings of a file of answers, as a session writes and a command reads them",
-    "documents.details.shell_text": "a text has the commands that follow, with the name of the file",
+    "documents.details.shell_text": "a text has the commands that follow, and names the file",
     "documents.formats": "numbers as in a report",
     "documents.parts": "a monitor has a document of its own",
     "documents.text": "the same for comparisons and tables",
