@@ -17,7 +17,7 @@ from tests.command_line import call_main
 
 import purecover as pu
 from purecover.exceptions import ContradictionError
-from purecover.intervals.replicates import _positives
+from purecover.intervals.replicates import draw_positives
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import largest_alpha, least_delta, rounded_down
 
@@ -301,7 +301,7 @@ def test_precision_and_the_number_flagged_are_one() -> None:
 
 @pytest.mark.parametrize(("size", "share"), [(5, 0.5), (20, 0.9), (60, 0.05), (1000, 0.3)])
 def test_numbers_are_drawn_as_binomial_ones(size: int, share: float) -> None:
-    drawn = _positives(size, np.full(40_000, share), 1.0, np.random.default_rng(0))
+    drawn = draw_positives(size, np.full(40_000, share), 1.0, np.random.default_rng(0))
     whole = np.arange(size + 1)
     seen = np.searchsorted(np.sort(drawn), whole, side="right") / drawn.size
     assert np.abs(seen - stats.binom(size, share).cdf(whole)).max() < 0.02

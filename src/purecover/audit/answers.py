@@ -32,6 +32,7 @@ from purecover.estimators.choice import (
 from purecover.exceptions import ContradictionError
 from purecover.intervals.ends import interval_ends
 from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.replicates import draw_positives
 from purecover.posterior.draws import Posterior, Verdicts, binomial_quantile
 from purecover.posterior.knowledge import N_GROUPS, Knowledge, groups_with, middle_of
 from purecover.posterior.ratio import SEED
@@ -507,8 +508,10 @@ def posterior_of(
         if each.judged.any() or each.labeled_judged.any():
             tails.append(_tail(known, each, groups, rng))
     purity = [drawn.share_positive(each) for each in places[0]]
+    # With the random numbers of a report, whose precision is that of these rows too.
+    own = np.random.default_rng(SEED)
     positive = [
-        found + binomial_quantile(rng.random(share.size), max(float(n - judged), 0.0), share)
+        found + draw_positives(max(float(n - judged), 0.0), share, 1.0, own)
         for found, judged, n, share in zip(
             strata.positive, strata.judged, strata.n_unlabeled, purity, strict=True
         )

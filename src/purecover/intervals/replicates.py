@@ -751,7 +751,7 @@ def numbers_of_rows(
         ):
             size = float(side[part].sum())
             unit = 1.0 if squares is None or not size else float(squares[part].sum()) / size
-            number = found + _positives(size - judged, share.clip(0, 1), unit, rng)
+            number = found + draw_positives(size - judged, share.clip(0, 1), unit, rng)
             drawn += [number, size - number]
     return np.array(drawn).reshape(len(sides), len(NUMBERS), -1)
 
@@ -772,7 +772,9 @@ def _shares_of_rows(
     return (precision, left), formulas.labeled_shares(fpr, tpr, beta)
 
 
-def _positives(size: float, share: FloatArray, unit: float, rng: np.random.Generator) -> FloatArray:
+def draw_positives(
+    size: float, share: FloatArray, unit: float, rng: np.random.Generator
+) -> FloatArray:
     """Draw how many of so many rows are positive, or their weight where one weighs ``unit``.
 
     By the expansion of Cornish and Fisher, not from the binomial distribution: how many random

@@ -13,7 +13,7 @@ from purecover.posterior.draws import PROPOSED, Posterior, Verdicts, draw_poster
 from purecover.posterior.purity import purity_of
 from purecover.posterior.ratio import SEED, LabelRatio
 
-N_DRAWS, N_GROUPS = 2000, 192
+N_DRAWS, N_GROUPS = 2000, 96
 """Draws that are kept, and groups of neighboring scores; those at the top are finer."""
 
 Rows = tuple[CountArray, CountArray]
