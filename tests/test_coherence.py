@@ -151,7 +151,7 @@ def answered(seed: int) -> tuple[pu.simulate.Sample, pu.audit.JudgedRows, dict[s
 
 
 @pytest.mark.filterwarnings("ignore:.*contradict these scores")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_figure_of_these_rows_reaches_what_an_answer_excludes(seed: int) -> None:
     s, judged, known = answered(seed)
     try:

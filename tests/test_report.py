@@ -765,7 +765,7 @@ def test_what_would_narrow_the_interval() -> None:
     assert widths["flagged-rows"] == pytest.approx(found.width, rel=0.3)
     assert re.search(r"you know +--alpha 0\.\.LIMIT\n", shell_text(report, "a.csv"))
     assert "purecover judge data/a.csv" in shell_text(report, "data/a.csv")
-    rare = pu.simulate.binormal(2.0).sample(200, 6000, alpha=0.02, random_state=0)
+    rare = pu.simulate.binormal(2.0).sample(200, 6000, alpha=0.04, random_state=0)
     report = pu.evaluate(rare.scores, rare.labeled, n_resamples=100)
     assert report.intervals["precision"].width < 0.5  # but precision leads
     assert "To know precision, judge ten flagged rows" in str(report)

@@ -291,16 +291,7 @@ class AuditPosterior(Frozen):
 
     def figure(self, name: str) -> FloatArray:
         """Return draws of a figure: recall and precision are those of unlabeled rows on top."""
-        drawn, top = self._posterior, self._groups[0]
-        if name == "auc":
-            return drawn.areas
-        if name in ("alpha", "positives"):
-            n_unlabeled = self.knowledge.counts.n_unlabeled
-            return drawn.shares[:, 0] * (n_unlabeled if name == "positives" else 1)
-        on_top = drawn.share_positive(top)
-        if name == "precision":
-            return on_top
-        return on_top * drawn.unlabeled[:, top].sum(axis=1) / drawn.shares[:, 0].clip(_EDGE)
+        return figure_of(name, self._posterior, self._groups[0])
 
     def interval(self, *, confidence_level: float) -> dict[str, Interval]:
         """Return the intervals of alpha, beta and delta, as an estimator does."""
@@ -351,6 +342,20 @@ class AuditPosterior(Frozen):
             k = strata.labeled_positive.sum()
             lines.append(f"{k:,} of {n:,} judged labeled rows are positive")
         return lines
+
+
+def figure_of(name: str, drawn: Posterior, top: slice) -> FloatArray:
+    """Return draws of a figure: recall and precision are those of the unlabeled in ``top``."""
+    if name == "auc":
+        return drawn.areas
+    if name in ("alpha", "positives"):
+        n_unlabeled = drawn.ratio.counts.n_unlabeled
+        return np.asarray(drawn.shares[:, 0] * (n_unlabeled if name == "positives" else 1))
+    on_top = drawn.share_positive(top)
+    if name == "precision":
+        return on_top
+    flagged = drawn.unlabeled[:, top].sum(axis=1)
+    return np.asarray(on_top * flagged / drawn.shares[:, 0].clip(_EDGE))
 
 
 def _in_words(interval: Interval) -> str:
@@ -484,10 +489,7 @@ def posterior_of(
     if given.hits is not None:
         hits = Strata.above(counts, cut_of_hits(counts, *given.hits, given.hits_from), *given.hits)
     parts = [strata] if hits is None else [strata, hits]
-    alone = scores_knowledge(asked, counts, beta)
-    cuts = [cut for each in parts for cut in each.cuts]
-    if cuts:
-        alone = Knowledge.of(groups_with(counts, alone.counts, cuts), alone.pool)
+    alone = _LAST.knowledge(asked, counts, beta, [cut for each in parts for cut in each.cuts])
     weighed = alone
     if not hasattr(asked, "know"):
         # What estimators that draw nothing take as sure may be wrong: verdicts must be able to win.
@@ -500,7 +502,9 @@ def posterior_of(
         for each, groups in zip(parts, places, strict=True)
         for verdict in each.verdicts(groups)
     ]
-    knowledge = replace(_within_ranges(weighed, counts, given), verdicts=verdicts)
+    knowledge = _within_ranges(weighed, counts, given)
+    if judged is not None or hits is not None:
+        knowledge = replace(knowledge, verdicts=verdicts)
     drawn, known = knowledge.posterior(), alone.posterior()
     rng = np.random.default_rng(SEED)
     tails = [_tail_of_range(known, counts, given, name) for name in given.ranges]
@@ -638,6 +642,29 @@ def scores_knowledge(estimator: Any, counts: ScoreCounts, beta: float | None) ->
         )
     pool = draws[rng.integers(len(draws), size=N_POOL)]
     return Knowledge.of(thinned_to_draw(counts, N_GROUPS, None), pool)
+
+
+class _Last:
+    """The last answer: a judge asks about the same scores again after each row."""
+
+    def __init__(self) -> None:
+        self.kept: tuple[ScoreCounts, str, Knowledge] | None = None
+
+    def knowledge(
+        self, estimator: Any, counts: ScoreCounts, beta: float | None, cuts: list[float]
+    ) -> Knowledge:
+        """Return what the scores alone say, in groups that no cut divides."""
+        asked, kept = f"{estimator!r} {beta} {cuts}", self.kept
+        if kept is not None and kept[0] is counts and kept[1] == asked:
+            return kept[2]
+        found = scores_knowledge(estimator, counts, beta)
+        if cuts:
+            found = Knowledge.of(groups_with(counts, found.counts, cuts), found.pool)
+        self.kept = counts, asked, found
+        return found
+
+
+_LAST = _Last()
 
 
 def _inside(pool: FloatArray, counts: ScoreCounts, given: GivenProportions) -> dict[str, BoolArray]:

@@ -11,7 +11,7 @@ from purecover import _validation as valid
 from purecover._progress import busy
 from purecover._typing import ArrayLike, RandomState
 from purecover._validation import public
-from purecover.audit.answers import Outlook, Strata, posterior_of
+from purecover.audit.answers import Outlook, figure_of, posterior_of
 from purecover.audit.designs import (
     KINDS,
     TOP_SHARE,
@@ -23,7 +23,7 @@ from purecover.audit.designs import (
 )
 from purecover.exceptions import IdentifiabilityError, Words
 from purecover.intervals.interval import check_level
-from purecover.posterior.knowledge import N_DRAWS
+from purecover.posterior.knowledge import groups_with
 from purecover.proportions import GivenProportions, check_share, check_share_or_range
 
 Figure = Literal["auc", "alpha", "positives", "precision", "recall"]
@@ -49,13 +49,17 @@ def outlooks(
         raise valid.bad_value("threshold", must, "neither")
     counts = data.counts
     found: list[tuple[float | None, Outlook]] = []
+    knowledge = posterior_of(counts, GivenProportions(beta=beta)).knowledge
     for each in sorted({data.reached(share) for share in CUTS}) if cut is None else [cut]:
-        strata = Strata.above(counts, each)
-        now = posterior_of(counts, GivenProportions(beta=beta), strata=strata)
-        values, n = now.figure(figure), int(strata.n_unlabeled[0])
-        found.append((each, Outlook.of(values, now.purity_draws[:, 0], n, level)))
+        groups = groups_with(counts, knowledge.counts, [each])
+        drawn, top = (
+            knowledge.posterior().split(groups),
+            slice(0, int((groups.thresholds >= each).sum())),
+        )
+        values, n = figure_of(figure, drawn, top), int(groups.unlabeled[top].sum())
+        found.append((each, Outlook.of(values, drawn.share_positive(top), n, level)))
         if figure == "recall":
-            labeled = Outlook.of(values, now.draws(N_DRAWS)[:, 1], int(counts.n_labeled), level)
+            labeled = Outlook.of(values, drawn.shares[:, 1], int(counts.n_labeled), level)
             found.append((None, labeled))
     return found
 
