@@ -155,7 +155,7 @@ class AuditPosterior(Frozen):
     Attributes
     ----------
     proportions : MixtureProportions
-        Posterior means.
+        Medians of the posterior.
     intervals : mapping of str to Interval
         Of ``"alpha"``, ``"beta"`` and ``"delta"``, which is beta - alpha.
     from_scores : Interval

@@ -310,8 +310,8 @@ class ReferencePosterior(PriorEstimator):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         clean = self.clean == "always"
         similar, features = self._similar(counts)
-        self.knowledge = self._known(counts, similar)
-        shares = self.knowledge.posterior().shares
+        self.knowledge_ = self._known(counts, similar)
+        shares = self.knowledge_.posterior().shares
         alpha, beta = middle_of(shares)
         ends = ends_of_draws(shares, 0.95)
         low, high = ends["delta"]
@@ -344,6 +344,11 @@ class ReferencePosterior(PriorEstimator):
         """Return what the posterior of these counts follows from."""
         return self._known(counts, self._similar(counts)[0])
 
+    @property
+    def knowledge(self) -> Knowledge | None:
+        """All that the posterior of the fit follows from; None before it is fitted."""
+        return getattr(self, "knowledge_", None)
+
     def draws(self, n: int) -> FloatArray:
         """Draw alpha and beta from the posterior: the same draws every time.
 
@@ -358,7 +363,7 @@ class ReferencePosterior(PriorEstimator):
             The draws.
         """
         self._check_fitted("draws")
-        return self.knowledge.posterior(n).shares
+        return self.knowledge_.posterior(n).shares
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -368,9 +373,9 @@ class ReferencePosterior(PriorEstimator):
         What another sample would show changes them by far less than what no sample shows.
         """
         del unlabeled
-        if not hasattr(self, "knowledge"):
+        if not hasattr(self, "knowledge_"):
             self._estimate(counts)
-        return self.knowledge.posterior(len(labeled)).shares
+        return self.knowledge_.posterior(len(labeled)).shares
 
     def _posterior_ends(self, level: float) -> NamedEnds:
         return ends_of_draws(self.draws(N_DRAWS), level)
