@@ -358,8 +358,8 @@ class Resampling(Parameters):
     n_resamples: int | None = parameter(
         None,
         "int",
-        """Bootstrap replicates; 0 for none, which leaves only the interval of the AUC. Each
-        replicate estimates alpha and beta again, where they are estimated.""",
+        """Bootstrap replicates; 0 for none, which leaves only the interval of the AUC. Where alpha
+        is estimated or judged, so many draws from its posterior, and 0 leaves formulas.""",
         partial(valid.check_integer, low=0, high=10**7),
     )
     random_state: RandomState = parameter(
