@@ -229,7 +229,7 @@ def test_the_next_alpha_has_figures_nearby(
             now = float(tab.get_attribute(f".head [data-metric={name}] .strong", "data-value"))
             if text not in ("–", "-"):
                 places = len(text.partition(".")[2])
-                assert abs(now - float(text)) < 0.5 * 10**-places + 0.08, (name, text, now)
+                assert abs(now - float(text)) < 0.5 * 10**-places + 0.06, (name, text, now)
 
 
 def test_the_plot_of_auc_is_the_slider_of_alpha(show: Opener, report: pu.PUReport) -> None:

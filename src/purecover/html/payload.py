@@ -22,6 +22,7 @@ from purecover.documents.formats import bounded
 from purecover.documents.summary import unknown_columns
 from purecover.html.svg import drawn_points
 from purecover.intervals.interval import auc_interval, hardly_known
+from purecover.intervals.replicates import POSTERIOR
 from purecover.intervals.resampling import thinned_to_draw
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
@@ -255,8 +256,7 @@ def make_grid(report: PUReport, alphas: Sequence[float]) -> dict[str, Any]:
     told = [_contradiction(report, p) for p in shares]
     ends = [{} if text else _interval(report, p) for p, text in zip(shares, told, strict=True)]
     # A threshold that was chosen on the data is corrected for the choice, and no other.
-    optimism = (report.bootstrap and report.bootstrap.optimism) or (0.0, 0.0)
-    gains = np.outer(optimism, thresholds == own)
+    gains = np.outer(_optimism(report), thresholds == own)
     figures = [_figures(report, counts, p, at, gains, drawn) for p in shares]
     keeps = report.roc.repair in KEEPS_THRESHOLDS
     columns: dict[str, dict[str, Any]] = {}
@@ -323,6 +323,23 @@ def _interval(report: PUReport, proportions: MixtureProportions) -> dict[str, In
         return {}
     level = own.confidence_level
     return {"roc_auc": auc_interval(report.counts, proportions, confidence_level=level)}
+
+
+def _optimism(report: PUReport) -> tuple[float, float]:
+    """Return by how much the choice of the threshold raises the observed tpr and fpr.
+
+    Draws from a posterior do not know of the choice: it is how far the observed rates are from
+    those that the figures of the report imply.
+    """
+    drawn, p = report.bootstrap, report.proportions
+    if drawn is None or report.threshold_chosen or not drawn.method.startswith(POSTERIOR):
+        return (drawn and drawn.optimism) or (0.0, 0.0)
+    at = formulas.position(report.counts, report.metrics.threshold)
+    tpr, fpr = report.metrics["recall"], report.metrics["fpr"]
+    seen = float(report.roc.tpr_pu[at]), float(report.roc.fpr_pu[at])
+    implied = (share * tpr + (1 - share) * fpr for share in (p.beta, p.alpha))
+    found = [rate - each for rate, each in zip(seen, implied, strict=True)]
+    return (found[0], found[1]) if np.isfinite(found).all() else (0.0, 0.0)
 
 
 def _figures(
